@@ -22,8 +22,8 @@
 // LMDB's table of named tables.
 enum { TABLES = 1 };
 
-// State of an environment. Guarded by the write lock. Reads use `map`, `checked` and `tables` without it, so these are
-// set before others have the environment.
+// State of an environment. Guarded by the write lock. Reads use `look`, `map`, `checked` and `tables` without it, so
+// these are set before others have the environment.
 struct context {
     bool is_broken;
     struct engine_look *look;
@@ -88,7 +88,7 @@ static void leave_handler(int signal) {
     leave();
 }
 
-// Replacing the page by zeros is not enough: a search in a page with a wrong number of entries would not end.
+// Replacing the page by zeros is not enough: a search in a page with a wrong number of entries may not end.
 static void page_is_missing(void) { leave_handler(SIGBUS); }
 
 static void handle(int signal, siginfo_t *information, void *context) {

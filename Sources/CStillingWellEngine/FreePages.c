@@ -5,11 +5,11 @@
 // 2. No page is listed twice.
 // 3. No page is listed that a tree reaches: branch and leaf pages, overflow pages, trees of the values of a key.
 //
-// Leaf pages are read only where they can refer to further pages: in the trees of free pages and of tables, in trees
-// with overflow values, and in indexes until all trees of values of a key are found. The number of pages of those is
-// the file's total, less free pages and pages counted by tree records. The numbers of other leaves are in the branch
-// pages above them. A damaged branch page hides the pages below it. Reads of that page fail, and the rest of the file
-// is checked all the same.
+// Leaf pages of a tree are read only where they can refer to further pages: in the trees of free pages and of tables,
+// in trees with overflow values, and in indexes until all trees of values of a key are found. The number of pages of
+// those is the file's total, less free pages and pages counted by tree records. The numbers of other leaves are in the
+// branch pages above them. A damaged branch page hides the pages below it. Reads of that page fail, and the rest of the
+// file is checked all the same.
 #include "FreePages.h"
 
 #include "CStillingWellEngine.h"
@@ -159,7 +159,7 @@ static int by_leaves(const void *one, const void *other) {
     return first < second ? -1 : first > second;
 }
 
-// Indexes with few leaf pages are read first: they have few keys, so many values per key.
+// Indexes with few leaf pages are read first: they are likely to have few keys with many values each.
 static int walk_indexes(struct walk *walk) {
     if (walk->index_count == 0) return 0;
     qsort(walk->indexes, walk->index_count, sizeof(*walk->indexes), by_leaves);

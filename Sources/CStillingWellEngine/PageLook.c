@@ -1,4 +1,4 @@
-// Checks the pages that a write may change, each once, and the list of free pages. Requires the write lock, except for
+// Checks the pages that a write may change, and the list of free pages. Requires the write lock, except for
 // `look_at_page` and `look_view`.
 #include "PageLook.h"
 

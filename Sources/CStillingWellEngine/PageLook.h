@@ -14,7 +14,7 @@ struct page_view {
     const uint8_t *map;
     /// Number of the file's last page.
     uint64_t last;
-    /// Number of pages when the file was opened. Later pages were written by living processes.
+    /// Number of pages when the file was opened. Pages beyond were written by living processes.
     uint64_t pages;
     /// One bit for each of these pages, set once its entries have been checked. Any thread.
     _Atomic uint64_t *seen;

@@ -1,12 +1,12 @@
 // LMDB follows a page number without checking that the page is the expected one. If it is not, the entries of the
-// expected page seem to be missing. This file verifies that a range of keys was read whole. Every page that can hold
-// entries of the range must have its own number and the right kind, and its first and last key must lie between those
-// that lead to it. The entries of pages that were in the file at opening are checked once.
+// expected page seem to be missing. This file verifies that a range of keys was read whole. Pages that can hold entries
+// of the range must have their own number and the right kind, and the first and last key of a leaf must lie between the
+// keys that lead to it. The entries of pages that were in the file at opening are checked once.
 //
 // Pages with unchecked entries may be read, so every offset is checked.
 #include "RangeLook.h"
 
-// Key in a page, or an empty one if it lies outside of the page.
+// Key in a page, cut off at the page's end. Empty if it begins outside of the page.
 static MDB_val key_at(const uint8_t *page, int index, bool is_of_values) {
     MDB_val key = {.mv_size = 0, .mv_data = (void *)page};
     size_t offset = HEAD + (size_t)index * u16(page + 8);

@@ -8,7 +8,7 @@
 /// Unknown number of entries.
 #define ANY_NUMBER UINT64_MAX
 
-/// Checks every page that can hold entries of a range. Returns 0 or MDB_CORRUPTED.
+/// Checks the pages that can hold entries of a range. Returns 0 or MDB_CORRUPTED.
 /// - `entries`: number of entries according to the tree's record.
 int look_at_range(
     const struct page_view *view, struct tree tree, uint64_t entries, const struct engine_range *range,

@@ -34,8 +34,8 @@ static bool is_supported(void) { return getauxval(AT_HWCAP) & 1 << 7; }
 static bool has_instruction;
 
 // The instruction has a latency of three cycles. So three lanes of many bytes are summed at a time and combined by
-// polynomial multiplication. 1 MB takes 40 % of the time and 25 % more instructions. Longer lanes would take fewer more
-// instructions, but serve only longer rows.
+// polynomial multiplication. 1 MB takes 40 % of the time and 25 % more instructions. Longer lanes would need fewer of
+// these, but serve only longer rows.
 enum { LANE = 4096 };
 // x to the power of the number of bits in a lane, modulo the polynomial. The highest bit is the coefficient of 1.
 static uint32_t over_lane;

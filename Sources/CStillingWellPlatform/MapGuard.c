@@ -1,8 +1,7 @@
 // Guards maps of files that may be truncated while they are read. Reading a page behind the end of the file raises
 // SIGBUS, which ends the process. The handler replaces such a page by zeros, which readers detect.
 //
-// `handle` runs as a signal handler. For a page of a guarded map it uses only atomic words, one system call, and the
-// function set by `cp_on_missing_page`.
+// `handle` runs as a signal handler, so it takes no lock and allocates nothing.
 #define _GNU_SOURCE
 #include "CStillingWellPlatform.h"
 
@@ -18,9 +17,9 @@ static struct {
     // Start of the map; 0 for a free slot. Written last.
     atomic_uintptr_t begin;
     atomic_uintptr_t end;
-    // Whether a page was found missing.
+    // Whether the file was found truncated.
     atomic_bool is_cut;
-    // Slot where that is noted: the first map of the same file.
+    // Slot whose `is_cut` records that: the first map of the same file.
     atomic_int first;
 } guarded[MOST_MAPS];
 

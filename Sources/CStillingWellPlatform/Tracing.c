@@ -70,7 +70,7 @@ bool cp_interrupt(int32_t tid, void (*call)(void *), void *with, int64_t timeout
         memset(&action, 0, sizeof action);
         action.sa_handler = answer;
         action.sa_flags = SA_RESTART;
-        // SIGPROF is the only unused signal that workers of libdispatch do not block.
+        // Workers of libdispatch block most signals, but not SIGPROF.
         if (sigaction(SIGPROF, &action, NULL) != 0) return false;
         is_ready = 1;
     }

@@ -1,5 +1,5 @@
-// Guarded calls of LMDB functions that read pages of a file. They behave as the functions with `mdb_` in their names,
-// but a damaged page is an error of the call and does not end the process.
+// Guarded calls of LMDB. They do what the `mdb_` functions of similar names do, but a fault that a damaged page causes
+// is an error of the call and does not end the process.
 #ifndef CENGINE_H
 #define CENGINE_H
 
@@ -18,9 +18,9 @@ enum { ENGINE_FREE_PAGES = -30600 };
 /// is opened. Returns 0 or a system error.
 int engine_guard(MDB_env *environment);
 
-/// Makes writes check the pages that they may change, each once, for a file that may have been damaged while it was
-/// closed. A write of a damaged page returns MDB_CORRUPTED or ENGINE_FREE_PAGES and changes nothing. Called after the
-/// environment is opened, before its tables. Returns 0, MDB_CORRUPTED or ENOMEM.
+/// Makes writes check the pages that they may change, for a file that may have been damaged while it was closed. A
+/// write of a damaged page returns MDB_CORRUPTED or ENGINE_FREE_PAGES and changes nothing. Called after the environment
+/// is opened, before its tables. Returns 0, MDB_CORRUPTED or ENOMEM.
 /// - `map`: address of the file's first page.
 int engine_look(MDB_env *environment, const void *map);
 

@@ -1,5 +1,5 @@
-// Functions that Swift cannot import or express, such as variadic system calls, futexes, robust process-shared mutexes,
-// atomics on mapped memory, and signal handlers. Callers in Swift choose waits and timeouts.
+// C functions for Swift: variadic system calls, futexes, robust process-shared mutexes, atomics on mapped memory,
+// signal handlers, and others.
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
@@ -68,8 +68,9 @@ void cp_on_trace_release(void (*release)(void *));
 long cp_futex_call(void);
 /// Copies memory of a process, this one included, without raising faults. Returns the bytes copied, or -1.
 long cp_read_memory(int32_t pid, uint64_t address, void *into, unsigned long bytes);
-/// Makes thread `tid` of this process run `call(with)` in a signal handler. Returns false if it has not within
-/// `timeout_ns`, or has ended. One caller at a time. An interrupted system call restarts if SA_RESTART applies to it.
+/// Makes thread `tid` of this process run `call(with)` in a signal handler. Returns false if the thread has ended, has
+/// not run it within `timeout_ns`, or no handler can be installed. One caller at a time. An interrupted system call
+/// restarts if SA_RESTART applies to it.
 bool cp_interrupt(int32_t tid, void (*call)(void *), void *with, int64_t timeout_ns);
 /// Stores return addresses of thread `tid` of this process, innermost first, at most `most` and at most 256. Returns
 /// their number; 0 if the thread does not answer within `timeout_ns`. Uses `cp_interrupt`.
@@ -114,9 +115,9 @@ int cp_pipe(int ends[2]);
 /// Accepts a connection with close-on-exec. Returns its descriptor, or -1 with `errno`.
 int cp_accept(int listening);
 
-/// Makes reads behind the end of a mapped file return zeros instead of raising SIGBUS. Nobody may write through the
-/// map. Returns a slot for `cp_unguard_map`, which must be called before unmapping; negative if there are too many
-/// maps. The first call installs a handler of SIGBUS, which passes on signals that concern no such map.
+/// Makes reads of pages behind the end of a mapped file return zeros instead of raising SIGBUS. Nobody may write
+/// through the map. Returns a slot for `cp_unguard_map`, which must be called before unmapping; negative if there are
+/// too many maps. The first call installs a handler of SIGBUS, which passes on signals that concern no such map.
 ///
 /// `first` is the slot of another map of the same file, which then records the truncation. Negative for none.
 int32_t cp_guard_map(const void *begin, uint64_t bytes, int32_t first);
@@ -152,7 +153,7 @@ long cp_write_unsignalled(int descriptor, const void *bytes, unsigned long count
 
 /// Makes orphans among the descendants of this process its children, which it can then reap.
 void cp_adopt_orphans(void);
-/// Returns the CPU time of process `pid` in ns, ended threads included, or -1 if there is none.
+/// Returns the CPU time of process `pid` in ns, ended threads included, or -1 if there is no such process.
 int64_t cp_process_cpu_ns(int32_t pid);
 
 /// Makes the kernel kill this process when the thread that started it ends.

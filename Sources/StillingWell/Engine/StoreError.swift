@@ -1,4 +1,4 @@
-// Errors of a store. Descriptions name the object, the place and the remedy, as far as they are known.
+// Errors of a store and their descriptions.
 import Glibc
 import StillingWellSync
 
@@ -43,7 +43,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case damaged(path: String, table: String?, object: ObjectID?, what: String)
     /// The storage engine failed in a way that no other case names.
     case storage(operation: String, code: Int32, reason: String)
-    /// `write` was called inside a write block of the same thread.
+    /// A write was begun inside a write block.
     case writeInsideWrite
     /// A change was attempted outside a write block.
     case notInWrite
@@ -73,7 +73,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case otherKeyType(table: String, type: String, expected: String)
     /// A primary key was looked up in a class that has none.
     case noPrimaryKey(table: String)
-    /// `create` was given a property that does not exist, or a value that the property cannot have.
+    /// A property that does not exist was named, or a value was given that the property cannot have.
     case invalidValue(property: String, reason: String)
     /// A stored value is invalid for the property's type, such as a case that a newer program has added.
     case unknownValue(property: String, type: String, value: String)
@@ -252,7 +252,6 @@ extension StoreError: CustomStringConvertible {
     /// The part of a line around a column, with a caret under the column.
     private static func excerpt(_ line: String, column: Int) -> String {
         let scalars = Array(line.unicodeScalars)
-        // Shows only the part of a long line around the column.
         let start = max(0, column - 61)
         let part = scalars[min(start, scalars.count)..<min(start + 100, scalars.count)]
         func text(_ part: ArraySlice<Unicode.Scalar>) -> String {

@@ -7,7 +7,7 @@ public enum Durability: String, Sendable, CaseIterable {
     case full
     /// Commits survive a killed process. After a power cut the store is whole, at a commit of about the last 250 ms.
     case relaxed
-    /// The store lives on a memory file system as long as some process has it open.
+    /// The store lives on a memory file system and is removed when the last process closes it.
     case memory
 }
 

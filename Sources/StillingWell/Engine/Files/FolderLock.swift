@@ -1,11 +1,11 @@
-// The lock of a store's folder, held by the one process that opens or removes the store. Waiting has a deadline. After
-// waiting, checks that the locked folder is still the one at the path.
+// Lock of a store's folder, held while a process opens or removes the store. Waiting has a deadline. A lock of a
+// folder that is no longer at its path is released, and the folder there is locked instead.
 import CStillingWellPlatform
 import Glibc
 
 /// Reader for files of the kernel, line by line, because their length is not known.
 enum KernelFile {
-    /// Calls `body` with the fields of each line and returns its first result that is not nil.
+    /// Returns the first result of `body` for the fields of a line that is not nil.
     static func first<Result>(_ path: String, _ body: ([Substring]) -> Result?) -> Result? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }
@@ -71,7 +71,8 @@ enum FolderLock {
         return true
     }
 
-    /// A process that holds a lock of the file according to the kernel, or nil if unknown. Compares inode numbers only.
+    /// A process that holds a `flock` of the file according to the kernel, or nil if none is found. Compares inode
+    /// numbers, not devices.
     /// - Parameter other: a process to leave out.
     static func holder(of file: Int32, besides other: pid_t? = nil) -> pid_t? {
         let error = errno

@@ -26,7 +26,7 @@ final class HeldFiles: Sendable {
     private let descriptor: Int32
     // Constant, and freed with this object.
     nonisolated(unsafe) private let listed: UnsafeMutableBufferPointer<cp_file_at>
-    /// Whether the last check found other files at the paths.
+    /// Whether the last check found a file missing or replaced.
     private let wereReplaced = Atomic(false)
     private let unseen = Atomic(0)
 
@@ -38,7 +38,6 @@ final class HeldFiles: Sendable {
         descriptor = data
         listed = .allocate(capacity: hasRecord ? Self.names.count : Self.names.count - 1)
         listed.initialize(repeating: cp_file_at())
-        // The opening process holds the folder's lock, so the files at the paths are those that it has just opened.
         let descriptors = [data, -1, page.descriptor, -1]
         for index in listed.indices {
             let code = directory.withCString { folder in
@@ -85,13 +84,13 @@ final class HeldFiles: Sendable {
     }
 
     /// Checks the paths.
-    /// - Throws: `replaced` if one of the files is no longer there, `cannotOpen` if a system call fails.
+    /// - Throws: `replaced` unless the state is `present`, and errors of `state`.
     func check() throws(StoreError) {
         if cp_are_files_at(listed.baseAddress, listed.count) { return wereReplaced.store(false, ordering: .relaxed) }
         if try state() != .present { throw .replaced(path: directory) }
     }
 
-    /// Checks the paths if the last check found other files, so that a folder that was moved back is used again.
+    /// Checks the paths if the last check found a change, so that a folder that was moved back is used again.
     @inline(__always)
     func checkAgain() throws(StoreError) { if wereReplaced.load(ordering: .relaxed) { try check() } }
 

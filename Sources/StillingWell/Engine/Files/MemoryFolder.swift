@@ -28,7 +28,7 @@ enum MemoryFolder {
         }
         sweep(user, but: name)
         let folder = "\(user)/\(name)"
-        // A folder that another process sweeps at once is made again while its lock is taken.
+        // If another process sweeps the folder before it is locked, the lock makes it again.
         if mkdir(folder, FileModes.owner.folder) != 0, errno != EEXIST {
             throw FolderLock.failure("make folder", folder)
         }
@@ -69,7 +69,7 @@ enum MemoryFolder {
         }
     }
 
-    /// Removes folders of stores that no process has open or is opening.
+    /// Removes folders of stores that no process has open or is opening, except the one named `name`.
     private static func sweep(_ user: String, but name: String) {
         guard let list = opendir(user) else { return }
         defer { closedir(list) }

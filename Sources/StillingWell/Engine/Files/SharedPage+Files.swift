@@ -4,7 +4,7 @@ import CStillingWellPlatform
 import Glibc
 
 extension SharedPage {
-    /// Files that must be the same for all processes: the first ones of `HeldFiles`.
+    /// The first two files of `HeldFiles`.
     private static let names = HeldFiles.names.prefix(2)
 
     private func words(_ index: Int) -> (device: UnsafeMutablePointer<UInt64>, inode: UnsafeMutablePointer<UInt64>) {
@@ -12,7 +12,6 @@ extension SharedPage {
         return (longWord(offset), longWord(offset + 8))
     }
 
-    /// Stores the identities of the files that this process has opened alone.
     func note(_ files: HeldFiles) {
         for index in Self.names.indices {
             cp_store64(words(index).device, files.identity(index).device)
@@ -20,12 +19,12 @@ extension SharedPage {
         }
     }
 
-    /// Throws `cannotOpen` for files that other processes do not have open. Called before LMDB, which would make
-    /// missing ones.
+    /// Throws `cannotOpen` for a file that other processes do not have open, or if a system call fails. Called before
+    /// LMDB opens the files, which makes missing ones.
     func checkFiles(in directory: String) throws(StoreError) {
         for (index, name) in Self.names.enumerated() {
             let noted = FileIdentity(device: cp_load64(words(index).device), inode: cp_load64(words(index).inode))
-            // The inode is 0 if the first process was killed before it stored the identities.
+            // The inode is 0 if no identity is stored: the first process was killed before.
             if noted.inode == 0 { continue }
             if try FileIdentity.at(directory, name) == noted { continue }
             throw .cannotOpen(

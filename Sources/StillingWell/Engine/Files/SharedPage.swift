@@ -1,10 +1,10 @@
-// The page that every process of a store maps: the write lock, the bells, the state of flushes, and one slot per
-// process that follows the change log. It holds no data: a process that opens the store alone initialises it.
+// The page that every process of a store maps: the write lock, the bells, the state of flushes, identities of files,
+// and one slot per process that follows the change log. It holds no data: a process that opens the store alone
+// initialises it.
 //
-// Guards: `mutex` is robust and process-shared. WriteLock alone uses it and the words about turns. Flushing uses
-// `flushMutex` in the same way; its words are written with that mutex, except `flushWish` and `flushRound`. These two,
-// the bells and the slots are atomics. A slot is claimed by compare-and-exchange of its pid. A killed process cannot
-// leave a count too high for good, and no value in the page is trusted.
+// Guards: `mutex` is robust and process-shared, and taken through WriteLock. `flushMutex` is the same for Flushing;
+// words about flushes are written with it held once the store is open, except `flushWish` and `flushRound`. These two,
+// `waiting`, the bells and the slots are atomics. A slot is claimed by compare-and-exchange of its pid.
 import CStillingWellPlatform
 import Glibc
 import StillingWellSync
@@ -47,7 +47,7 @@ final class SharedPage: @unchecked Sendable {
     private let generation = cp_fork_generation()
     /// Bell of this instance, an atomic like those in the page.
     private let ownBell: UnsafeMutablePointer<UInt32>
-    /// Descriptor of the page's file. −1 in a forked child that has opened the store again.
+    /// Descriptor of the page's file. −1 after `closeInChild`.
     private var file: Int32
     /// Descriptor of the folder, locked while this process opens the store, else −1.
     private var folder: Int32
@@ -139,7 +139,7 @@ final class SharedPage: @unchecked Sendable {
     /// Another process that has the store open, or nil if there is none or it is unknown.
     var holder: pid_t? { FolderLock.holder(of: file, besides: getpid()) }
 
-    /// Descriptor of the page's file, negative in a forked child.
+    /// Descriptor of the page's file, negative after `closeInChild`.
     var descriptor: Int32 { file }
 
     /// Closes the file in a forked child. The parent keeps its lock.
@@ -181,7 +181,7 @@ final class SharedPage: @unchecked Sendable {
 
     // MARK: The bell
 
-    /// Number of commits and other wake-ups, modulo 2^31. A reader compares it before and after it starts a snapshot.
+    /// Number of commits and other wake-ups, modulo 2^31. A read transaction begins again if it changed meanwhile.
     var bellCount: UInt32 { count(.everyCommit) }
 
     /// Bell to wait for. `slow` is for processes without observers, which only have to release old versions. `own` is
@@ -214,7 +214,7 @@ final class SharedPage: @unchecked Sendable {
         if version % Bell.slowInterval == 0 { ring(.slow) }
     }
 
-    /// Wakes the upkeep of every process that waits for commits, and this process's own in any case.
+    /// Wakes the upkeep of every process that waits for a commit, and this instance's own.
     func ringAll() {
         ring(.everyCommit)
         ring(.slow)

@@ -1,5 +1,5 @@
-// The folder of a store and its files: their modes, and unfinished creations. Files are not opened through symbolic
-// links. New files are accessible to their user only, unless the program asks otherwise.
+// Names, modes, creation and removal of the files of a store. New files are accessible to their user only, unless the
+// program asks otherwise.
 import CStillingWellLMDB
 import Glibc
 
@@ -113,7 +113,7 @@ enum StoreFolder {
         return count < bytes.count && bytes.allSatisfy { $0 == 0 }
     }
 
-    /// Gives a new store's files their names, after which the store exists. Both files stay open.
+    /// Gives a new store's files their names, after which the store exists.
     static func finish(_ directory: String, _ modes: FileModes) throws(StoreError) {
         for (new, name) in [(newLock, lock), (newData, data)] {
             let path = "\(directory)/\(new)"

@@ -1,7 +1,7 @@
 // Limits for waiting, made of the durations that callers give. A limit of 0 or less tries once.
 import Glibc
 
-/// Nanoseconds on a monotonic clock.
+/// Nanoseconds of a clock.
 func monotonicNs(_ clock: clockid_t = CLOCK_MONOTONIC) -> Int64 {
     var time = timespec()
     clock_gettime(clock, &time)
@@ -15,7 +15,7 @@ struct TimeLimit {
     /// Nanoseconds from now. 0 tries once, nil is no limit.
     let ns: Int64?
 
-    /// Largest limit, two centuries, so that a sum with a clock cannot overflow.
+    /// Largest limit, about 190 years, so that a sum with a clock cannot overflow.
     private static let most = Duration.seconds(6_000_000_000)
 
     private init(ns: Int64?) { self.ns = ns }
@@ -23,7 +23,7 @@ struct TimeLimit {
     /// The time left until a deadline.
     init(untilNs deadlineNs: Int64) { ns = deadlineNs == .max ? nil : max(0, deadlineNs - monotonicNs()) }
 
-    /// - Parameter duration: nil is no limit, as is a duration of centuries.
+    /// - Parameter duration: nil, or more than `most`, is no limit.
     init(_ duration: Duration?) {
         guard let duration, duration <= Self.most else {
             ns = nil

@@ -170,7 +170,7 @@ final class WriteLock: Sendable {
             && UInt64(monotonicNs()) &- cp_load64(page.turnStart) < Self.turnNs
     }
 
-    /// Waits until a number of turns have begun.
+    /// Waits until a number of turns have begun, or the deadline has passed. Without progress, counts a turn as begun.
     private func letPass(_ turns: UInt32, until deadlineNs: Int64) {
         var toPass = turns
         var seen = cp_load32(page.turn)
@@ -206,7 +206,6 @@ final class WriteLock: Sendable {
         }
     }
 
-    /// Waits for the mutex.
     private func compete(until deadlineNs: Int64, _ ownerDied: inout Bool) -> Int32 {
         while true {
             let remainingNs = max(0, deadlineNs - monotonicNs())
@@ -218,7 +217,7 @@ final class WriteLock: Sendable {
 
     private func countAgain() { if cp_load32(page.waiting) == 0 { _ = cp_add32(page.waiting, 1) } }
 
-    /// Begins a turn, or counts a further commit in it. Requires the mutex.
+    /// Begins a turn, or counts a further commit in the current one. Requires the mutex.
     private func noteTurn(of thread: UInt64, isNew: Bool) {
         guard isNew else {
             cp_store32(page.turnCommits, cp_load32(page.turnCommits) &+ 1)
