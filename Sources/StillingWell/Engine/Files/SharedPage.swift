@@ -207,8 +207,7 @@ final class SharedPage: @unchecked Sendable {
 
     func count(_ bell: Bell) -> UInt32 { cp_load32(word(of: bell)) >> 1 }
 
-    /// Announces the commit of `version`. Called before the write lock is released, so that a writer killed after its
-    /// commit delays the announcement by at most one poll period.
+    /// Announces the commit of `version`. Requires the write lock: if its owner is killed before, the next owner rings.
     func ring(committed version: UInt64) {
         ring(.everyCommit)
         if version % Bell.slowInterval == 0 { ring(.slow) }

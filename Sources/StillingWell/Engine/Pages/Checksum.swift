@@ -1,5 +1,5 @@
 // Checksums of stored entries: CRC-32C over the entry and its key, so that a whole entry at a wrong place counts as
-// damage. Docs/store-file.md says what each checksum covers. Pure functions.
+// damage. Docs/store-file.md says what each checksum covers.
 import CStillingWellLMDB
 import CStillingWellPlatform
 

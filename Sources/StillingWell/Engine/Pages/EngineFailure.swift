@@ -1,4 +1,4 @@
-// Failures of reads: an error code of LMDB, or a damaged entry. Pure functions.
+// Failures of reads.
 
 /// Failure of a read: an LMDB code, or a damaged entry. Small, because every read of a row may throw it. The storage
 /// turns it into a `StoreError`.
@@ -6,7 +6,7 @@ struct EngineFailure: Error {
     /// LMDB or system code, or 0 for a damaged entry.
     let code: Int32
     private(set) var place = Place.row
-    /// Number of the table with the damage; 0 for `.log` and `.value`.
+    /// Number of the table with the damage; 0 for `.log`, `.value` and codes.
     private(set) var table: UInt32 = 0
     private(set) var id: UInt64 = 0
 

@@ -1,4 +1,4 @@
-// Names of LMDB's tables for the parts of a model's table.
+// Names of LMDB's tables.
 
 enum EngineName {
     /// Rows of the table with this number.

@@ -9,7 +9,7 @@ struct MapReservation {
     /// Smallest and largest growth step. The reservation grows to what is needed plus an eighth of its size, within
     /// these bounds.
     private static let stepBytes = 1 << 17...8 << 20
-    /// Bytes that one change of a small row may take behind the highest page in use: copies of a path in two trees.
+    /// Bytes kept reserved behind the highest page in use, enough for one change of a small row.
     static let marginBytes = 1 << 20
 
     private let file: mdb_filehandle_t

@@ -70,13 +70,15 @@ struct MappedPage {
         @inline(__always) var hasOwnPages: Bool { base.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == 1 }
     }
 
-    /// First overflow page of an entry's value, or nil if the key is not an id or the number is not in the page.
+    /// First overflow page of an entry's value, or nil if the key does not have eight bytes or the number is not in the
+    /// page.
     func firstOwnPage(_ entry: Entry) -> UInt64? {
         guard entry.keyCount == 8, entry.base - base <= Self.bytes &- Self.entryBytes &- 16 else { return nil }
         return entry.base.loadUnaligned(fromByteOffset: Self.entryBytes &+ 8, as: UInt64.self)
     }
 
-    /// Entry at an index. If its offset leads out of the page, the page's start, which matches no key and has no value.
+    /// Entry at an index. If its offset is too near the page's end, the page's start, which matches no key and no
+    /// value.
     @inline(__always)
     func entry(_ index: Int) -> Entry {
         let offset = Int(base.load(fromByteOffset: Self.headerBytes &+ 2 &* index, as: UInt16.self))
@@ -112,7 +114,7 @@ struct MappedPage {
         return true
     }
 
-    /// Value of an entry of a leaf, or nil if it is not wholly in the page or is a tree.
+    /// Value of an entry of a leaf, or nil if it has flags or is not wholly in the page.
     @inline(__always)
     func value(_ entry: Entry) -> UnsafeRawBufferPointer? {
         let start = Self.entryBytes &+ entry.keyCount

@@ -17,8 +17,7 @@ final class PageMap: @unchecked Sendable {
     init(_ environment: OpaquePointer) { self.environment = environment }
 
     /// Makes reads beyond the end of the file return zeros instead of raising SIGBUS; engine calls fail there instead.
-    /// Does nothing if `base` is nil, `first` is not guarded, or too many maps are guarded. Not called for a store that
-    /// is written through its map.
+    /// Does nothing if `base` is nil, `first` is not guarded, or too many maps are guarded.
     /// - Parameter first: another map of the same file, which is marked as cut when this one is.
     func guardEnd(with first: PageMap? = nil) {
         let place = first?.guarded.load(ordering: .relaxed) ?? -1

@@ -50,7 +50,7 @@ struct PageTree {
 
     // MARK: One row
 
-    /// Value of a key, or nil if LMDB has to be asked: there is none, or a page is damaged. O(log n).
+    /// Value of a key, or nil if LMDB has to be asked. O(log n).
     @inline(__always)
     func value(_ key: some PageKey) -> UnsafeRawBufferPointer? {
         var number = root
@@ -134,7 +134,7 @@ struct PageTree {
         return .finished
     }
 
-    /// Entry whose value is in overflow pages, or nil if it is malformed.
+    /// Id and value of an entry that is not plain, or nil if it is malformed.
     @inline(never)
     private func otherEntry(_ page: MappedPage, _ index: Int) -> (id: UInt64, base: UnsafeRawPointer, count: Int)? {
         guard let bytes = value(page, index), let base = bytes.baseAddress else { return nil }

@@ -9,8 +9,7 @@ enum RangeCheck {
     /// An entry next to a range.
     typealias Neighbour = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
-    /// Checks that a read has met every entry of a range. O(pages of the range).
-    /// - Throws: if a page that can hold entries of the range is damaged.
+    /// Checks that a read has met every entry of a range. O(log n + pages of the range).
     @inline(never)
     static func require(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, _ range: engine_range
@@ -23,7 +22,7 @@ enum RangeCheck {
     /// Checks that a range has no entry.
     /// - Parameter check: verifies an entry next to the range, or one inside of it if a wrong page was reached. A page
     ///   of another table has no entry with a matching checksum.
-    /// - Throws: the error of `check`, or a failure if a page that can hold entries of the range is damaged.
+    /// - Throws: errors of `check` and of `engine_check_range`.
     @inline(never)
     static func requireEmpty(
         _ transaction: LMDBTransaction, _ table: MDB_dbi, _ range: engine_range,

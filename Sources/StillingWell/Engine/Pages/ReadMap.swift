@@ -9,13 +9,13 @@ import CStillingWellPlatform
 import Glibc
 import Synchronization
 
-/// Unchecked because of the engine's pointers: constant, but for what `HeldVersions` keeps for itself.
+/// Unchecked because of the environment's handle, which is constant, and of the state of a retired mapping.
 final class ReadMap: @unchecked Sendable {
     let environment: OpaquePointer
     let pageMap: PageMap
-    /// Whether the mapping can be retired. The one for writing cannot.
+    /// Whether the mapping is another one than that for writing. Only then can it become private.
     let isApart: Bool
-    /// Whether the mapping is retired. Set once, before its readers are looked up.
+    /// Whether new snapshots use another mapping. Set once.
     let isRetired = Atomic(false)
 
     // State of a retired mapping, guarded by the lock of `HeldVersions`.
@@ -33,8 +33,8 @@ final class ReadMap: @unchecked Sendable {
 
     /// Makes another mapping of the file of an open store. Its tables have the same handles.
     /// - Parameter file: identity of the store's file.
-    /// - Throws: `StoreError` or `EngineFailure`. The latter's code is `EINVAL` if tables cannot get the same handles,
-    ///   because some were deleted since the store was opened. It is `ESTALE` if another file is at the path.
+    /// - Throws: `StoreError` or `EngineFailure`. The latter's code is `EINVAL` if tables cannot get the same handles.
+    ///   It is `ESTALE` if another file is at the path.
     init(
         _ directory: String, mapBytes: Int, tables: [(handle: MDB_dbi, name: String)], _ own: PageMap,
         of file: FileIdentity?
@@ -82,7 +82,7 @@ final class ReadMap: @unchecked Sendable {
     // MARK: Retired
 
     /// Makes the mapping private, up to the last page that any of its snapshots can have.
-    /// - Returns: false if there is no memory, or the address of the mapping is unknown.
+    /// - Returns: whether that succeeded.
     func makePrivate() -> Bool {
         guard let base = pageMap.base else { return false }
         var info = MDB_envinfo()

@@ -29,7 +29,7 @@ public struct _RowReader: @unchecked Sendable {
     /// The `LargeValueSource` of the row, or nil if it can have no large values.
     @usableFromInline let source: UnsafeRawPointer?
 
-    /// A row of no columns, for bytes that are none.
+    /// A row without columns, in place of bytes that are no row.
     nonisolated(unsafe) private static let none: UnsafeRawPointer = {
         let empty = UnsafeMutableRawPointer.allocate(byteCount: headerBytes, alignment: 8)
         empty.initializeMemory(as: UInt8.self, repeating: 0, count: headerBytes)

@@ -1,4 +1,4 @@
-// Faults of the data file itself: not a store, too short, no access, no room to grow. Reads find damage inside of it.
+// Faults of the data file as a whole. Reads find damage inside of it.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -55,7 +55,7 @@ enum StoreFile {
 
     /// Refuses a file with impossible counts in its header or without its end. Free pages at the end may never have
     /// been written, so they may be missing. The length is checked only if no other process has the file open.
-    /// - Throws: `cannotOpen`, or `diskFull` if the file cannot be extended.
+    /// - Throws: `cannotOpen`; `diskFull` if the file cannot be extended; errors of LMDB.
     static func checkLength(_ environment: OpaquePointer, _ directory: String, isAlone: Bool) throws(StoreError) {
         var info = MDB_envinfo()
         var status = MDB_stat()
