@@ -9,7 +9,8 @@ struct FlushHeader {
 
     /// Reads the header of the version that `reader` pins. If a commit comes meanwhile, moves the reader to it and
     /// reads again.
-    /// - Throws: `storage` if the newest header is damaged. The reader is then returned to the pool.
+    /// - Throws: `storage` if the newest header is damaged; errors of `begin(again:)`. The reader is then returned to
+    ///   the pool.
     init(
         of reader: FlushReader, _ readers: FlushReaders, _ environment: OpaquePointer, _ directory: String
     ) throws(StoreError) {

@@ -67,7 +67,7 @@ struct FlushMark: Equatable {
 /// Both marks of a file.
 struct FlushMarks {
     private(set) var newest: FlushMark?
-    /// Whether a mark is damaged or incomplete, as after a crash. Then the marks cannot rule out a record.
+    /// Whether a mark is damaged, incomplete or unreadable, as after a crash. Then the marks cannot rule out a record.
     private(set) var isTorn = false
 
     /// - Parameter pages: the first two pages of the file; nil for one that cannot be read.

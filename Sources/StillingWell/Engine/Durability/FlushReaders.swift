@@ -103,7 +103,7 @@ final class FlushReaders: Sendable {
         }
     }
 
-    /// Releases the held version.
+    /// Releases the held version and the slot.
     func letGo() {
         state.withLock { state in
             heldNumber.store(Self.nothing, ordering: .releasing)

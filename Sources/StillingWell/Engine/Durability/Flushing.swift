@@ -16,7 +16,7 @@ import StillingWellSync
 import Synchronization
 
 final class Flushing: Sendable {
-    /// Time to wait for a flush of another process before checking whether that process is alive.
+    /// Time to wait for another flush before trying again, which finds out whether its process is alive.
     private static let patienceNs: Int64 = 20_000_000
     /// Number of waits of `patienceNs` for other processes to advance their holds when the store is full.
     private static let mostRounds = 50
@@ -88,9 +88,10 @@ final class Flushing: Sendable {
 
     // MARK: Commits
 
-    /// Called with the write lock, before LMDB's transaction begins. Flushes if this process holds nothing and others
-    /// have committed since the last flush: once, before its first write. Also makes room in a full store.
-    /// - Throws: `storage` if a flush has failed. No commit is accepted then until the store is opened again.
+    /// Called with the write lock, before LMDB's transaction begins. If this process holds nothing, as before its first
+    /// write, flushes what others have committed since the last flush. Also makes room in a full store.
+    /// - Throws: `storage` if a flush has failed, after which no commit is accepted until the store is opened again.
+    ///   Errors of `flush` and of readers.
     @inline(__always)
     func beforeWrite() throws(StoreError) {
         if cp_load32(page.flushFailure) != 0 || readers.held == FlushReaders.nothing { try takeHold() }

@@ -2,7 +2,7 @@
 //
 // LMDB writes its headers in turn and begins at the one with the larger transaction. Headers have no checksum; the
 // record has one. A header later than the record is normal if processes were killed before they flushed. Such a header
-// is believed if the other one precedes it and its list of free pages ends with its own transaction.
+// is believed if the other one precedes it, and its list of free pages ends with its own transaction or cannot be read.
 
 enum HeaderFinding: Equatable {
     /// The newest header is the one that was recorded.

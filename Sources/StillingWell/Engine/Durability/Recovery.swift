@@ -27,7 +27,8 @@ struct Recovery {
     ///   - isForced: whether a flush has failed, after which the system's cache may differ from the disk.
     ///   - mends: whether damaged headers are restored, or refused if they cannot be. False for a check, which changes
     ///     the headers only after another boot or a failed flush.
-    /// - Throws: `cannotOpen` if a header is damaged and the newest commit is unknown.
+    /// - Throws: `cannotOpen` if a header is damaged and the newest commit is unknown, or a file cannot be read or
+    ///   written.
     init(
         _ directory: String, _ modes: FileModes, boot: BootID?, isForced: Bool = false, mends: Bool = true
     ) throws(StoreError) {

@@ -1,5 +1,5 @@
-// Nodes of list orders, and large values, that this process has checked. An entry mixes the key with the checksum
-// found, so a node that another process writes again does not match. Any thread: each slot is one atomic.
+// Nodes of list orders, and large values, that this process has checked or written. An entry mixes the key with the
+// checksum, so a node that another process writes again does not match. Any thread: each slot is one atomic.
 import StillingWellBasis
 import Synchronization
 

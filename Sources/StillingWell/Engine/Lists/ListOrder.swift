@@ -69,8 +69,9 @@ struct ListOrder: Sendable {
     }
 
     /// Root of a list for reading, or nil if the list is empty.
-    /// - Throws: if there is no root and the lists' elements are more or fewer than the element rows. They are counted
-    ///   once per opened store, if there are at most `mostCounted` nodes. Called between changes of the transaction.
+    /// - Throws: errors of reads; `damagedList` if there is no root, and the lists have more or fewer elements than
+    ///   there are element rows. Elements are not counted again after an equal count, nor if there are more than
+    ///   `mostCounted` nodes. Called between changes of the transaction.
     private func shownRoot(_ owner: UInt64, _ transaction: LMDBTransaction) throws(EngineFailure) -> RankNode? {
         if let root = try root(owner, transaction) { return root }
         if checked.areCounted.load(ordering: .relaxed) { return nil }

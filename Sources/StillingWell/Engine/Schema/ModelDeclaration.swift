@@ -1,4 +1,4 @@
-// Declaration of a model class by a program, without the class itself: everything needed to open its table.
+// Declaration of a model class by a program, without the class itself.
 
 /// A model class as its table should be.
 struct ModelDeclaration: Sendable {

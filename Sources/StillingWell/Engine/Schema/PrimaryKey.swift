@@ -23,7 +23,7 @@ enum PrimaryKey {
         return withUnsafeBytes(of: ordered(slot).bigEndian, body)
     }
 
-    /// Encoded key of a value that is stored as a number, whose big-endian bytes are the key. Nil for other values.
+    /// Encoded key of a number, Boolean or date, whose big-endian bytes are the key. Nil for other values.
     static func number(of value: ColumnValue) -> UInt64? {
         switch value {
         case .int(let value): ordered(UInt64(bitPattern: Int64(value)))

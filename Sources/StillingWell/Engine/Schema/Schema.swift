@@ -32,7 +32,7 @@ struct ColumnSchema: Codable, Equatable {
 }
 
 struct TableSchema: Codable, Equatable, Sendable {
-    /// Number of the table in the change log. Never reused.
+    /// Number of the table, never reused.
     var id: UInt32
     var name: String
     /// Columns in the order in which they were first declared, which is their order in rows.
@@ -99,10 +99,10 @@ struct StoreSchema: Codable {
     }
 
     var format = StoreSchema.currentFormat
-    /// Version of the program's models; nil in files of format 1.
+    /// Version of the program's models.
     var version: UInt64?
     var tables: [TableSchema] = []
-    /// Number of the next new table. If nil, as in files of format 1, it is the one after the highest used.
+    /// Number of the next new table. If nil, it is the one after the highest in use.
     var nextTable: UInt32?
 
     /// Takes the number of a new table.

@@ -36,7 +36,6 @@ final class TableLayout: Sendable {
     private static var unknown: UInt8 { 0 }
     private static var plain: UInt8 { 1 }
     private static var observable: UInt8 { 2 }
-    /// Layouts of the tables of all models of the store.
     private let all: LayoutSet
 
     /// - Parameter model: nil for the hidden table of a list.
@@ -116,7 +115,7 @@ final class LayoutSet: @unchecked Sendable {
 }
 
 extension RowReader {
-    /// Makes a copy that outlives the source of the row and contains all values.
+    /// Makes a copy that outlives the source of the row and contains its large values.
     func copy(_ layout: TableLayout) -> [UInt8] {
         guard layout.largeColumns.contains(where: { !isNull($0) && largeValue(slot($0)) != nil }) else {
             return Array(image)

@@ -1,7 +1,7 @@
 // Keeps versions that are held for long in memory instead of the file.
 //
 // LMDB reuses no page freed since the oldest reader began, whether that reader needs it or not: one held version costs
-// seven pages of file per commit. So a mapping with a reader that lies far behind is retired, and its readers keep
+// 7 to 10 pages of file per commit. So a mapping with a reader that lies far behind is retired, and its readers keep
 // nothing in the file any more. A reader of this type then follows the newest version. Before it advances, pages freed
 // meanwhile are copied in the retired mapping, each at most once. The cost of a held version is bounded by the file's
 // size at that time, in memory of the process that holds it.
@@ -16,7 +16,8 @@ import Synchronization
 
 /// Unchecked because `lock` guards all mutable state except the atomics.
 final class HeldVersions: @unchecked Sendable {
-    /// Versions that a reader may lie behind before its mapping is retired. More in a large file.
+    /// Versions that a reader may lie behind before its mapping is retired: the lower bound, in a large file up to the
+    /// upper bound.
     static let patienceVersions: ClosedRange<UInt64> = 16...256
     /// Pages of the file per version that a reader may lie behind. Each commit of that lag keeps 7 to 10 freed pages in
     /// the file, so at this limit they are about a quarter of it.

@@ -1,5 +1,5 @@
-// Words about flushes in the page that processes share. They are written with the flush mutex held, except `flushWish`,
-// `flushRound`, and the holds of a process, which it writes itself.
+// Words about flushes in the page that processes share. Once the store is open, they are written with the flush mutex
+// held, except `flushWish`, `flushRound`, and the holds of a process, which it writes itself.
 import CStillingWellPlatform
 import Glibc
 
