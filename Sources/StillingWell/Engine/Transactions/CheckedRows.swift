@@ -22,7 +22,7 @@ final class CheckedRows: @unchecked Sendable {
         let value = Atomic<UInt>(0)
     }
 
-    /// Log2 of the ids in the first piece. Each further piece is as large as all before it, so at most half is unused.
+    /// Log2 of the ids in the first piece. Each further piece is as large as all before it.
     private static let firstShift: UInt64 = 12
     /// First id that has no bit: such rows are checked at every read.
     private static let limit: UInt64 = 1 << 36

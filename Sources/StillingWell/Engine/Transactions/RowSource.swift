@@ -125,7 +125,7 @@ extension Snapshot: RowSource {
     }
 
     /// Visits the next run of rows from an id on.
-    /// - Returns: the id after the last visited one, or nil if there is none.
+    /// - Returns: the id after the last visited one, or nil at the end.
     func scanRun(
         _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Void
     ) -> UInt64? {

@@ -14,7 +14,7 @@ import Synchronization
 /// A sleeping snapshot holds no version. Its first read takes the newest version of that time. Until then, other
 /// threads may only read `isAsleep`.
 ///
-/// Reads do not throw, because many callers cannot. A row that cannot be read counts as missing for the moment, and the
+/// Most reads do not throw, because many callers cannot. A row that cannot be read counts as missing, and the
 /// first failure is kept. Callers throw it with `checkReads` before they use the result. After some failures LMDB
 /// refuses all later reads.
 final class Snapshot: Sendable {

@@ -15,8 +15,7 @@ extension Storage {
     }
 
     /// Returns once everything committed before the call is on the disk. Any thread.
-    /// - Throws: `replaced` if the store's files are no longer at its path; `storage` if the disk fails to write;
-    ///   `openedBeforeFork`; `cannotOpen` if the paths cannot be checked.
+    /// - Throws: `openedBeforeFork`; errors of `HeldFiles.check` and `Flushing.synchronize`.
     func synchronize() throws(StoreError) {
         try checkProcess()
         try files?.check()

@@ -17,7 +17,8 @@ extension Storage {
         }
     }
 
-    /// Takes a read transaction for a snapshot from the pool, or begins one. Throws `tooManySnapshots`.
+    /// Takes a read transaction for a snapshot from the pool, or begins one. Throws errors of LMDB, such as
+    /// `tooManySnapshots`.
     func takeReader() throws(StoreError) -> SnapshotReader {
         if let idle = idleReaders.withLock({ $0.popLast() }) { return idle }
         var transaction: LMDBTransaction?
@@ -42,7 +43,7 @@ extension Storage {
         Snapshot(self, reader, version: try begin(reader))
     }
 
-    /// Makes a snapshot that takes its version at the first read. Throws `tooManySnapshots`.
+    /// Makes a snapshot that takes its version at the first read. Throws errors of `takeReader`.
     /// - Parameter wakesUpkeep: whether that wakes upkeep; false for upkeep's own snapshot.
     func sleepingSnapshot(wakesUpkeep: Bool) throws(StoreError) -> Snapshot {
         Snapshot(self, try takeReader(), version: nil, wakesUpkeep: wakesUpkeep)

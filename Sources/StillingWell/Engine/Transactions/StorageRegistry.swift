@@ -58,8 +58,8 @@ final class StorageRegistry: @unchecked Sendable {
     }
 
     /// Returns the storage of the files at `directory`, opened by `open` if this process does not have it.
-    /// - Throws: errors of `open`; `cannotOpen` if this process has only some of these files open, or has them open
-    ///   under another path.
+    /// - Throws: errors of `open`; `cannotOpen`, for example if this process has only some of these files open, or has
+    ///   them open under another path.
     static func storage(_ directory: String, open: () throws -> Storage) throws -> Storage {
         try current.storage(directory, open)
     }
@@ -81,7 +81,7 @@ final class StorageRegistry: @unchecked Sendable {
     }
 
     /// Runs `body` while this process does not have the store open, and keeps it closed meanwhile.
-    /// - Throws: `storeInUse` if the store is open; `cannotOpen` as `storage` does.
+    /// - Throws: `storeInUse` if the store is open; `cannotOpen` as `storage` does; errors of `body`.
     static func withoutStorage<Result>(_ directory: String, _ body: () throws -> Result) throws -> Result {
         let registry = current
         if try registry.take(directory) != nil { throw StoreError.storeInUse(path: directory, process: getpid()) }

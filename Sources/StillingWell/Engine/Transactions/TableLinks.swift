@@ -72,7 +72,7 @@ final class TableLinks: Sendable {
 
     func index(_ column: Int) -> ColumnIndex? { indexes.first { $0.column == column } }
 
-    /// Opens the indexes of all tables, builds new ones, and collects the links between tables.
+    /// Opens the indexes and list orders of all tables, builds missing ones, and collects the links between tables.
     static func open(
         _ transaction: LMDBTransaction, _ schemas: [TableSchema], _ tables: [UInt32: Table], _ storage: Storage
     ) throws -> [UInt32: TableLinks] {

@@ -1,9 +1,9 @@
-// Deleting all rows of a table. Same result as deleting them one by one.
+// Deleting all rows of a table.
 import CStillingWellLMDB
 
 extension WriteTransaction {
-    /// Deletes all rows of a table. O(pages) with O(1) for each row, if no other row refers to them and they have no
-    /// lists; otherwise as `delete` for each.
+    /// Deletes all rows of a table. O(pages) with O(1) for each row, if no row of another table refers to them and they
+    /// have no lists; otherwise as `delete` for each.
     func deleteAll(_ table: Table) throws(StoreError) {
         var ids: [ObjectID] = []
         var values: [UInt64] = []

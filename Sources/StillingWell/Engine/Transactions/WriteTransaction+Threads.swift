@@ -80,7 +80,7 @@ extension WriteTransaction {
 
     /// Commits, unless nothing was changed. The transaction is over either way.
     /// - Returns: the store's newest version.
-    /// - Throws: the first failure kept by `fail`, `diskFull`, and errors of LMDB.
+    /// - Throws: errors of `commitHere`.
     func commit() throws(StoreError) -> UInt64 {
         try host == nil ? commitHere() : commitOnHost()
     }

@@ -1,5 +1,6 @@
-// One write transaction: rows, primary-key index and log entry change together or not at all. It exists only while the
-// write lock is held. It begins and ends on the thread that owns the lock: the caller's, or a host thread.
+// One write transaction: rows, primary-key index and log entry change together or not at all. Its LMDB transaction
+// exists only while the write lock is held. It begins and ends on the thread that owns the lock: the caller's, or a
+// host thread.
 //
 // The row being changed stays open in a buffer, so that setting five properties of an object stores its row once. A
 // property setter cannot throw: its failure is kept in `failure` and thrown instead of committing.
@@ -247,7 +248,7 @@ final class WriteTransaction {
     private func known(_ table: Table) -> TableWriter? { writers.first { $0.table === table } }
 
     /// Stores a new row with the values that `fill` writes.
-    /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`, `valueTooLong`, and errors of LMDB.
+    /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`, `valueTooLong`, and errors of reading and storing.
     func insert(_ table: Table, _ fill: (RowBuffer) -> Void) throws(StoreError) -> ObjectID {
         try closeRow()
         fill(buffer)
