@@ -5,7 +5,7 @@
 // The lock is a leaf. Replaced roots and snapshots are released after it.
 import StillingWellSync
 
-/// Changes from one tree to another in one window. A class, because it is shared and holds six arrays.
+/// Changes from one tree to another in one window. A class, so that a copy retains one object.
 final class KnownChanges: Sendable {
     let from: RankedTree
     let changes: ChangeSet
@@ -67,7 +67,7 @@ struct Mail: Sendable {
     /// Work that other threads requested, in their order.
     var work: [DeliveryWork] = []
 
-    /// Whether the mail is only a newer version.
+    /// Whether the mail has no updates and no requests.
     var isOffer: Bool { updates.isEmpty && objects.isEmpty && !hasRequests }
 
     /// Whether the mail has more than updates of a version.
@@ -249,7 +249,7 @@ final class Mailbox: Sendable {
         state.withLock { ($0.mail.snapshot?.version ?? 0) > version }
     }
 
-    /// Takes requests of observers and failures. Leaves updates from upkeep.
+    /// Takes requests, failures and held first roots. Leaves updates from upkeep.
     func takeRequests() -> Mail {
         state.withLock { state in
             var mail = state.takeRequests()
@@ -306,8 +306,7 @@ extension Mailbox.State {
 }
 
 extension Mail {
-    /// Takes over new roots. Usually none are waiting, and the array is taken as it is: copying an update is five
-    /// retains.
+    /// Takes over new roots. Usually none are waiting, and the array is taken as it is.
     fileprivate mutating func keep(_ new: inout [RootUpdate], _ displaced: inout [RootUpdate]) {
         if updates.isEmpty, Self.giveSlots(new) { return swap(&updates, &new) }
         for update in new { keep(update, &displaced) }

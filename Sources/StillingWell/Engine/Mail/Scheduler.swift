@@ -18,7 +18,7 @@ public protocol Scheduler: AnyObject, Sendable {
     func setDelivery(_ deliver: @escaping @Sendable () -> Void)
     /// Ends deliveries; `post` then does nothing. Any thread.
     func invalidate()
-    /// Whether the caller runs on this scheduler now. If it is false, the connection stops the program.
+    /// Whether the caller runs on this scheduler now.
     var isCurrent: Bool { get }
     /// Stops the program with `misuse` unless the caller runs on this scheduler. Called only if `isCurrent` is false.
     /// Only the store's scheduler for actors implements it.

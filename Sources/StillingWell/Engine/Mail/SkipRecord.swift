@@ -51,7 +51,7 @@ extension SilencedObserver {
     /// Whether a commit that excludes the observer has to be a separate step of upkeep.
     var needsOwnStep: Bool { dependsOnOthers || isWaiting }
 
-    /// Whether the observer's rows depend on others, so that a suppressing commit's rows do not show its whole effect.
+    /// Whether the observer's rows depend on others, so that a suppressing commit's rows may not show its whole effect.
     var dependsOnOthers: Bool {
         guard let query = observedQuery else { return false }
         let key = query.plan.tree

@@ -172,7 +172,7 @@ struct MigrationEngine {
     }
 
     /// Builds the index of primary keys again from the rows.
-    /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`.
+    /// - Throws: `duplicatePrimaryKey`, `primaryKeyTooLong`, and errors of reading and storing.
     func rebuildKeys(_ table: TableSchema) throws {
         let keys = try keys(table.id)
         try storage.check(engine_drop(transaction, keys, table.primaryKey == nil ? 1 : 0), "delete keys")

@@ -16,7 +16,7 @@ final class MigrationRows {
     /// By table: the first id that the block has given out, and the next one.
     private var numbers: [UInt32: (first: UInt64, next: UInt64)] = [:]
     private var deleted: [String: Set<UInt64>] = [:]
-    /// Elements in list order, by element table and owner. Contains only tables that the block has read.
+    /// Elements in list order, by element table and owner. Contains only tables that the block has used.
     private var lists: [UInt32: [UInt64: [UInt64]]] = [:]
     private var oldLists: [UInt32: [UInt64: [UInt64]]] = [:]
     /// First failure in a place that cannot throw.
@@ -83,7 +83,7 @@ final class MigrationRows {
         try engine.old?.row(table.id, id)
     }
 
-    /// Deletes a table and the columns that refer to it.
+    /// Deletes a table and hides the columns that refer to it.
     func drop(_ table: TableSchema) throws(StoreError) {
         try engine.drop(table)
         change.remove(table.name)
@@ -160,7 +160,7 @@ final class MigrationRows {
 
     // MARK: The end
 
-    /// Removes links to deleted rows, and stores the counters of ids.
+    /// Removes links and list elements that refer to deleted rows, and stores the counters of ids.
     func finish() throws {
         if !deleted.isEmpty {
             let owners = self.owners

@@ -65,7 +65,8 @@ extension ColumnSchema {
         return "'\(name)' (\(isOptional && type != .link ? "optional " : "")\(type.rawValue)\(target))"
     }
 
-    /// Requirement for changing the column's type or optionality, or nil if there is no change or the column is hidden.
+    /// Requirement for changing the column's type, target or optionality. Nil if there is no change or the column is
+    /// hidden.
     fileprivate func need(toBecome declared: ColumnSchema) -> SchemaDifference.Need? {
         let isSameType = type == declared.type && target == declared.target
         if isGone || isSameType && isOptional == declared.isOptional { return nil }

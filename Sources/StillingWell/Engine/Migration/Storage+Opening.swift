@@ -92,8 +92,8 @@ extension Storage {
             tablesByID[id]?.links = links
         }
         if let before, before.version != request.version || before.format != request.formats.current {
-            // Opened last: a mapping for reading opens only the other tables, so these must have the lowest handles
-            // here too.
+            // Opened last: a mapping for reading does not open them, so the tables of models must have the lowest
+            // handles here.
             try engine.completeTables(request.formats.range, except: tablesByID)
         }
         for case (let model?, let table) in opened { tables[model] = tablesByID[table.id] }

@@ -96,7 +96,7 @@ enum ColumnTest: Sendable, Hashable {
         }
     }
 
-    /// Prefix of all texts that pass, or nil if there is none.
+    /// Prefix of all texts that pass, or nil if none is known.
     var prefix: [UInt8]? {
         switch self {
         case .text(let pattern) where pattern.match == .beginsWith && !pattern.foldsCase: pattern.bytes
@@ -104,7 +104,7 @@ enum ColumnTest: Sendable, Hashable {
         }
     }
 
-    /// Upper or lower bound of the values that pass, or nil if there is none.
+    /// Upper or lower bound that an order comparison sets, or nil for another test.
     var end: (value: ColumnValue, isUpper: Bool)? {
         switch self {
         case .compare(.less, let value), .compare(.lessOrEqual, let value): (value, true)

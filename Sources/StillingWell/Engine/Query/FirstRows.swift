@@ -20,7 +20,7 @@ struct FirstRows {
         let key = encoder.key(row.row(in: source), row.id, source, links)
         if let bound, isReversed ? key < bound : bound < key { return }
         rows.append((key, row))
-        // Twice the wanted number, so that sorting costs each row O(log most) on average.
+        // About twice the wanted number, so that sorting costs each row O(log most) on average.
         if (rows.count - 16) / 2 >= most { cut() }
     }
 

@@ -1,5 +1,4 @@
-// Rows that may pass a filter, found by the primary key or an index instead of a scan. The whole filter is tested on
-// each. Pure.
+// Rows that may pass a filter, found without a scan. The caller tests the whole filter on each.
 
 enum IndexAccess {
     /// Largest part of the rows, 1/8, for which the random reads of a range are faster than a scan.

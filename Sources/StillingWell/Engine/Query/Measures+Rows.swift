@@ -1,7 +1,7 @@
 // Columns whose values a tree can measure, and how they are read from rows.
 
 extension Measures {
-    /// Measures of some of a table's columns: the numeric ones, as far as there is room.
+    /// Measures of some of a table's columns: numbers and dates, as far as there is room.
     init(columns: UInt64, _ table: TableSchema) {
         var taken: UInt64 = 0
         var doubles: UInt64 = 0

@@ -81,7 +81,8 @@ struct QueryIndex {
         return bounds.min { $0.key < $1.key }.map { .range(column: $0.key, low: $0.value.low, high: $0.value.high) }
     }
 
-    /// Calls `body` once for each handle whose condition the old or new row meets. `body` must not change the index.
+    /// Calls `body` once for each handle that is always checked, or whose indexed condition the old or new row meets.
+    /// `body` must not change the index.
     mutating func forEachCandidate(_ old: RowReader?, _ new: RowReader?, _ body: (Int) -> Void) {
         for handle in always { body(handle) }
         guard !(equalities.isEmpty && ranges.isEmpty) else { return }

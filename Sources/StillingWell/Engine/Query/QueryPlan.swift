@@ -1,5 +1,5 @@
 // Splits a query into a shared tree and its own window. Conditions on the leading sort column become the window's
-// bounds, the others the tree's residual filter. So a hundred ranges of one order share one tree.
+// bounds where possible, the others the tree's residual filter. So a hundred ranges of one order share one tree.
 
 /// Content of a shared tree: the rows of a table that pass a residual filter, in an order.
 struct TreeKey: Sendable, Hashable {

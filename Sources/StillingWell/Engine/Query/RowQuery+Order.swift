@@ -45,7 +45,7 @@ extension RowQuery {
         return first.take()
     }
 
-    /// Whether the file has this order, so that a few of its rows are found quickly.
+    /// Whether the order is that of ids or begins with an indexed column, so that a few of its rows are found quickly.
     func hasOrder(_ sort: [SortTerm]) -> Bool { sort.isEmpty || index(OrderedEnd(sort, most: 1)) != nil }
 
     private func index(_ end: OrderedEnd) -> ColumnIndex? {
@@ -53,7 +53,8 @@ extension RowQuery {
         return table.index(term.column)
     }
 
-    /// Row with the smallest or largest value of a column, by its index. Empty if no row has a value; nil if unknown.
+    /// Passing row with the smallest or largest value of a column. Empty if no passing row has a value. Nil without an
+    /// index, or if too many entries would have to be read.
     func extreme(of column: Int, isLargest: Bool, in source: any RowSource) -> [ScannedRow]? {
         guard let index = table.index(column) else { return nil }
         if conditions.contains(.none) { return [] }

@@ -91,7 +91,7 @@ struct RowQuery {
     }
 }
 
-/// Sum of a column, row by row. Null values are skipped.
+/// Sum and extremes of a column, row by row. Null values are skipped.
 struct ColumnSum {
     private let column: Int
     private let isOptional: Bool

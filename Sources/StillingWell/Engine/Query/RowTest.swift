@@ -1,6 +1,6 @@
-// A conjunction compiled for testing many rows. Integer comparisons, other tests of columns, and combined conditions
-// are kept apart, because traversing expressions retains objects, which costs more than comparing. Immutable; any
-// thread.
+// A conjunction compiled for testing many rows. Comparisons of integers and Booleans, other tests of columns, and
+// combined conditions are kept apart, because traversing expressions retains objects, which costs more than comparing.
+// Immutable; any thread.
 
 struct RowTest: Sendable {
     /// Tests whether a slot lies in the `span` from `low` on, or outside if inverted. Every comparison has this form,
@@ -96,7 +96,7 @@ struct RowTest: Sendable {
         asked.append(new)
     }
 
-    /// Whether every row passes.
+    /// Whether there are no conditions.
     var isEmpty: Bool { integers.isEmpty && columns.isEmpty && others == nil }
 
     /// Number of rows that pass.

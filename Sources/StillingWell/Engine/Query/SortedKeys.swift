@@ -14,7 +14,7 @@ struct GatheredKeys {
     /// End of each key.
     private var ends: [Int] = []
     private var ids: [UInt64] = []
-    /// Indices of the keys in order, by the sequence in which they were added.
+    /// Numbers of the keys, counted as they were added, in sorted order.
     private(set) var order: [UInt32] = []
     /// Length of all keys so far, or −1 if it differs.
     private var length = 0

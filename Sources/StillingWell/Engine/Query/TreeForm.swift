@@ -29,7 +29,8 @@ struct TreeForm: Sendable {
     /// Whether the tree is only its sorted rows.
     var isPlain: Bool { group == nil && section == nil }
 
-    /// Makes a tree of all rows from their base keys. O(n), and O(groups · log groups) with groups.
+    /// Makes a tree of all rows from their base keys. O(n), also O(groups · log groups) and O(sections · log n) if
+    /// there are any.
     func tree(sorted keys: SortedKeys, stamp: UInt64) -> RankedTree {
         let all = RankedTree(sorted: keys.entries(stamp: stamp))
         if isPlain { return all }

@@ -54,7 +54,7 @@ struct BacklinkWatches {
         }
     }
 
-    /// Calls `body` with the update of each observer that has one. O(changed rows and observers of watched tables).
+    /// Calls `body` with the update of each observer that has one.
     mutating func find(
         _ changes: NetChanges, _ skips: [SkipRecord], from old: Snapshot, to new: Snapshot,
         _ body: (ObjectWatch, ObjectUpdate) -> Void

@@ -1,5 +1,6 @@
-// Stamps of rows that left a tree whose observers name columns, and may come back. An observer that is next called when
-// the row is back must report it only if a named column was written meanwhile, inside or outside of the tree.
+// Stamps of rows that left a tree and may come back without a modification (`TreeKey.canTakeBack`). An observer that is
+// next called when the row is back must report it only if an observed column was written meanwhile, inside or outside
+// of the tree.
 //
 // A stamp is kept while anything holds a root that shows the row. Upkeep thread only.
 

@@ -72,7 +72,7 @@ extension SharedTree {
         applyNoted { _ in }
     }
 
-    /// Rows of a query at `to` with observed columns written since `from`, also through links. O(changes). Any thread.
+    /// Rows of a query at `to` with observed columns written since `from`, also through links. Any thread.
     static func written(from: Snapshot, to: Snapshot, _ key: TreeKey, _ table: Table) -> Set<ObjectID> {
         guard from.version < to.version else { return [] }
         // Starting with an empty tree, it ends with the changed rows. Rows that only moved have no stamp.

@@ -32,9 +32,9 @@ enum FirstEvaluation {
     /// Evaluates several trees of one table in one scan. Many trees are found by an index, as for a changed row. Trees
     /// with the same order are sorted together.
     /// - Parameters:
-    ///   - isDropped: whether the tree with an index is not wanted any more. Asked before each tree and after every
+    ///   - isDropped: whether the tree with an index is not wanted any more. Asked before each tree and after about
     ///     1,024 rows.
-    ///   - pause: called after every 1,024 rows, and after each tree.
+    ///   - pause: called after about 1,024 rows, and after each tree.
     /// - Returns: the trees. nil for a dropped one.
     static func scan(
         _ trees: [(TreeKey, Table)], in snapshot: Snapshot, isDropped: (Int) -> Bool = { _ in false },

@@ -26,7 +26,7 @@ final class LiveQuery {
     let subscriptions = DeliveryBound<[Subscription]>([])
     /// Number of the last step of the tree that touched the window.
     var touchedStep = 0
-    /// The rows of a tree that the window shows: of the one that a step has made last.
+    /// Ranks that the window shows in the tree that a step has made last.
     private let known = DeliveryBound<(tree: RankedTree, ranks: Range<Int>)?>(nil)
 
     init(_ plan: QueryPlan) {

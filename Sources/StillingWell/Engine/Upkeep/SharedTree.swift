@@ -10,11 +10,11 @@ final class SharedTree: Sendable {
     fileprivate let form: TreeForm
     private let encoder: DeliveryBound<SortKeyEncoder>
 
-    /// Whether the last observer has ended. Set by upkeep, read by the evaluator.
+    /// Whether upkeep has dropped the tree. Read by the evaluator.
     let isDropped = Atomic(false)
     /// nil until the first evaluation has been taken over.
     let tree = DeliveryBound<RankedTree?>(nil)
-    /// Suppressing commits that upkeep has crossed before that, which name observers of the tree.
+    /// Suppressing commits that upkeep crossed before the first evaluation, and that name observers of the tree.
     let early = DeliveryBound<[EarlySkip]>([])
     let queries = DeliveryBound<[LiveQuery?]>([])
     private let windows = DeliveryBound(IntervalIndex())
@@ -128,7 +128,7 @@ final class SharedTree: Sendable {
         key.flatMap { tree.value?.base.stamp(of: $0) } ?? departed.value?.stamp(of: id, self) ?? 0
     }
 
-    /// The tree at an older version, or nil before the first evaluation. O(changes in between).
+    /// The tree at an older version, or nil before the first evaluation.
     func root(at older: Snapshot, from now: Snapshot) -> RankedTree? {
         if tree.value == nil || older.version == now.version { return tree.value }
         step.value += 1
@@ -208,8 +208,8 @@ final class SharedTree: Sendable {
     private static let fewRows = 8
 
     /// Changes of a window from the tree that was sent last to the current one. These are the changes of the current
-    /// step, because each tree whose step touched the window was sent. Returns nil outside of a step, and if comparing
-    /// trees is cheaper.
+    /// step, because each tree whose step touched the window was sent. Returns nil outside of a step, and if trees have
+    /// to be compared.
     @inline(__always)
     func changes(from sent: RankedTree, of query: LiveQuery) -> KnownChanges? {
         guard let before = before.value else { return nil }

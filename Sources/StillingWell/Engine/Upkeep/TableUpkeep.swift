@@ -47,7 +47,7 @@ final class TableUpkeep {
     /// Trees that have been evaluated.
     var evaluatedTrees: [SharedTree] { trees.value.compactMap { $0?.tree.value == nil ? nil : $0 } }
 
-    /// Whether the tree still has observers. It may have lost the last one while it was evaluated.
+    /// Whether the tree has not been dropped. It may have lost its last observer while it was evaluated.
     func isWanted(_ tree: SharedTree) -> Bool { handles[tree.key].flatMap { trees.value[$0] } === tree }
 
     func drop(_ tree: SharedTree) {

@@ -1,4 +1,4 @@
-// Connections whose delivery context never runs anything, mostly a thread without a running run loop. Upkeep thread
+// Connections whose first delivery has not run, mostly on a thread without a running run loop. Upkeep thread
 // only.
 import Logging
 

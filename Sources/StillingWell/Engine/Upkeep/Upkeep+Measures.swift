@@ -18,7 +18,7 @@ extension Upkeep {
         publish(tree, live)
     }
 
-    /// Starts to make a tree with the measures that observers ask for, unless this one has them.
+    /// Starts to make a tree with the measures that observers ask for, unless this one has them or one is being made.
     func measure(_ tree: SharedTree) {
         let wanted = tree.wantedMeasures
         guard !tree.isBeingMeasured.value, let rows = tree.tree.value, rows.measures != wanted else { return }

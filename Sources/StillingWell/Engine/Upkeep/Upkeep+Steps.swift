@@ -47,7 +47,7 @@ extension Upkeep {
         if let slot { storage.page.setVersion(newest.version, ofSlot: slot) }
     }
 
-    /// Ends all observers of collections with a failure of LMDB, because results of such reads are invalid. Observers
+    /// Ends all observers of collections with a failure to read, because results of such reads are invalid. Observers
     /// of single objects go on if the log has their changes, else they end too. A new observer is evaluated from
     /// scratch.
     /// - Returns: false if the store cannot be read at all. Upkeep then stays where it was.

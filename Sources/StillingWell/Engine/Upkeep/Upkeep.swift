@@ -48,7 +48,7 @@ final class Upkeep: Sendable {
 
     /// Starts the thread at the newest version.
     /// - Parameter nowNs: the clock.
-    /// - Throws: `tooManySnapshots`, `noThread`.
+    /// - Throws: `noThread`, and errors of `openSnapshot`.
     init(
         _ storage: Storage, pollNs: Int64? = Upkeep.pollNs, nowNs: @escaping @Sendable () -> Int64 = Upkeep.nowNs
     ) throws(StoreError) {

@@ -1,5 +1,5 @@
-// Recovers the whole content of a store's file into a new store: rows with a valid checksum, links between such rows,
-// and list elements whose object is there. Keys and indexes are built again.
+// Recovers what is undamaged of a store's file into a new store: rows with a valid checksum, links between such rows,
+// and list elements whose object is there. Keys, indexes and list orders are built again.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -11,7 +11,7 @@ enum Salvage {
     private static let rowsPerCommit = 10_000
 
     /// Recovers the store at `place`, which no process has open, into `folder`. The old store stays as it is, except
-    /// that after another boot it begins at its last flush.
+    /// that after another boot or a failed flush it begins at its last flush.
     /// - Returns: the report about the old store.
     static func run(_ place: String, to folder: String, mapBytes: Int, limit: TimeLimit) throws -> FileReport {
         try Verification.alone(place, limit) { path, modes in

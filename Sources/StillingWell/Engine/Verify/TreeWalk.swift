@@ -1,6 +1,6 @@
 // Walks a tree of LMDB page by page and checks its format: each page is the expected one and reached once, its entries
-// lie in it and are as long as its used part in sum, keys ascend, and counts match. A damaged page is reported and
-// skipped, with everything below it.
+// lie in it and are as long as its used part in sum, keys ascend, and counts match. Damage is reported, and what it
+// affects is skipped.
 import Glibc
 
 /// A description of damage and its page.
