@@ -16,7 +16,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case replaced(path: String)
     /// A migration to a higher schema version needs exclusive access to the store.
     case migrationNeedsAll(path: String, file: UInt64, configured: UInt64)
-    /// A migration block named something that does not exist, or used a value of the wrong type.
+    /// A migration block asked for something impossible, such as a property that does not exist.
     case migrationMisuse(reason: String)
     /// The storage engine has no room for more tables.
     case tooManyTables(limit: Int)
@@ -45,7 +45,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case storage(operation: String, code: Int32, reason: String)
     /// A write was begun inside a write block.
     case writeInsideWrite
-    /// A change was attempted outside a write block.
+    /// An operation that needs a write block was attempted outside of one.
     case notInWrite
     /// A write block was ended on another thread than it runs on.
     case writeOnOtherThread
@@ -59,7 +59,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case openedBeforeFork(path: String)
     /// The object's row does not exist any more.
     case invalidatedObject(table: String)
-    /// A change of a frozen object was attempted.
+    /// A frozen object or connection was used for a change.
     case frozen
     /// A value was to be frozen inside a write block.
     case freezeInWrite
@@ -71,7 +71,7 @@ public enum StoreError: Error, Sendable, Hashable {
     case filterTooDeep(links: Int, limit: Int)
     /// A primary key was looked up by a value of another type than the keys of the class.
     case otherKeyType(table: String, type: String, expected: String)
-    /// A primary key was looked up in a class that has none.
+    /// A primary key is needed, and the class has none.
     case noPrimaryKey(table: String)
     /// A property that does not exist was named, or a value was given that the property cannot have.
     case invalidValue(property: String, reason: String)

@@ -1,6 +1,6 @@
 // Marks the store's file with the last flush, so that a flush record can be matched to the file. A mark lies behind
-// LMDB's header, in the second sector of the first two pages, which LMDB never writes. Page 0 has the flush that began
-// last, page 1 the flush that ended last. Pure functions.
+// LMDB's header, in the second sector of the first two pages, which LMDB does not write once it has made the file.
+// Page 0 has the flush that began last, page 1 the flush that ended last. Pure functions.
 //
 // A flush marks the file before the data is flushed, and again once its record is on the disk. So the disk has no
 // record without a mark in the file. A file that was restored from a copy, or was written without its record, has the

@@ -84,7 +84,7 @@ final class FlushThread: Sendable {
                 isFailing = false
             } catch {
                 let isLost = work.isLost()
-                // Logs once per sequence of failures.
+                // Logs the first of successive failures, and the one that ends the thread.
                 if isLost || !isFailing {
                     let remedy = isLost ? "not any more" : "until a later try succeeds"
                     Logger(label: "stillingwell").error("a store is not flushed, \(remedy): \(error)")

@@ -9,7 +9,6 @@ final class HeldFiles: Sendable {
     /// Comparison of the open files with those at their paths.
     enum State: Equatable {
         case present
-        /// No open file is at its path.
         case gone
         /// Some files are at their paths, but the file with this name is not.
         case mixed(String)
@@ -54,7 +53,7 @@ final class HeldFiles: Sendable {
         listed.deallocate()
     }
 
-    /// Identity of an open file.
+    /// Identity of the file at an index of `names`.
     func identity(_ index: Int) -> FileIdentity {
         FileIdentity(device: listed[index].device, inode: listed[index].inode)
     }

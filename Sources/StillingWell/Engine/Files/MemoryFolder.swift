@@ -4,8 +4,8 @@
 //
 // The last process of a store removes its folder. If all processes were killed, the user's next opening of another such
 // store removes it. File locks, which the system releases, tell whether a folder is in use; process ids are not
-// trusted. The holder of its lock removes a folder. A process that waited for the lock of a removed folder makes the
-// folder again.
+// trusted. Removing a folder requires its lock. A process that waited for the lock of a removed folder makes the folder
+// again.
 import Glibc
 
 enum MemoryFolder {

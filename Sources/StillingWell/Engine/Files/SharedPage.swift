@@ -9,8 +9,8 @@ import CStillingWellPlatform
 import Glibc
 import StillingWellSync
 
-/// Unchecked because of the map, whose words are guarded as the head of this file says, and because of descriptors that
-/// change only before the page is shared with other threads.
+/// Unchecked because of the map, whose words are guarded as the head of this file says, and because of descriptors,
+/// which change only while one thread uses the page.
 final class SharedPage: @unchecked Sendable {
     struct Layout {
         static let magic: UInt64 = 0x4c53_5061_6765_0006  // "LSPage", layout 6
@@ -221,7 +221,6 @@ final class SharedPage: @unchecked Sendable {
     }
 
     /// Rings the bells and wakes every sleeper, even if its mark was overwritten. For a thread about to be joined.
-    /// Three to six system calls.
     func wakeAll() {
         ringAll()
         for bell in [Bell.everyCommit, .slow, .own] { _ = cp_futex_wake_all(word(of: bell)) }
@@ -255,8 +254,8 @@ final class SharedPage: @unchecked Sendable {
         return (start, start + 1)
     }
 
-    /// Takes a slot for this process. Returns nil if all are taken: the log is then kept for this process only up to
-    /// its hard cap, and the process falls back to comparing snapshots.
+    /// Takes a slot for this process. Returns nil if all are taken: the log is then not kept for this process, which
+    /// falls back to comparing snapshots.
     func claimSlot() -> Int? {
         let pid = UInt64(getpid())
         for index in 0..<Layout.slotCount {

@@ -2,7 +2,6 @@
 import CStillingWellPlatform
 import Foundation
 
-/// Location of a store's files.
 struct StoreDirectory {
     /// Canonical path of the folder.
     let path: String

@@ -8,7 +8,6 @@ func monotonicNs(_ clock: clockid_t = CLOCK_MONOTONIC) -> Int64 {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// A limit for waiting.
 struct TimeLimit {
     static let none = TimeLimit(ns: nil)
 

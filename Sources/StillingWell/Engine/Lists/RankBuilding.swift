@@ -21,7 +21,7 @@ enum RankBuilding {
         }
     }
 
-    /// Builds the nodes of all lists of a table.
+    /// Builds the nodes of the lists that elements of a table belong to.
     static func build(
         _ elements: [Element], _ put: (RankKey, RankEntries) throws(StoreError) -> Void
     ) throws(StoreError) {

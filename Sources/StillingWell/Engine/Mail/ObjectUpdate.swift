@@ -12,7 +12,6 @@ struct ObjectChangeEntry {
     var skippedBy: [any SilencedObserver] = []
 }
 
-/// Update of one observed object.
 struct ObjectUpdate {
     let object: ObjectHandle
     private(set) var entries: [ObjectChangeEntry]

@@ -48,7 +48,6 @@ final class OldRows: LargeValueSource {
 
     deinit { if let transaction { mdb_txn_abort(transaction) } }
 
-    /// Visits the old rows of a table.
     func scan(_ table: UInt32, _ body: (UInt64, RowReader) -> Void) throws(StoreError) {
         guard let transaction, let rows = tables[table] else { return }
         try LMDB.reading("read old rows", path: path) { () throws(EngineFailure) in

@@ -1,6 +1,5 @@
 // The schema that a program requests when it opens a store.
 
-/// Models and migration that a program passes when it opens a store.
 struct SchemaRequest: Sendable {
     var models: [ModelDeclaration]
     var version: UInt64 = 0

@@ -300,7 +300,6 @@ public final class _RowBuffer {
     /// Whether `compact` has something to do.
     @inline(__always)
     var isWasteful: Bool { wastedBytes > 0 }
-    /// Whether the row has large values.
     @inline(__always)
     var hasLarge: Bool { large != 0 }
 

@@ -1,5 +1,5 @@
-// Root pages of a snapshot's tables, of which at most 16 are remembered. Slots are written under the lock of the
-// snapshot's reader and read without it: each is one atomic, and `map` and `lastPage` are stored before it.
+// Root pages of a snapshot's tables, of which at most 16 are remembered. Roots are added under the lock of the
+// snapshot's reader and read without it: each slot is one atomic, and `map` and `lastPage` are stored before it.
 import CStillingWellLMDB
 import Glibc
 import Synchronization

@@ -61,7 +61,6 @@ enum FilterExpression: Sendable, Hashable {
         }
     }
 
-    /// Conjunction of both filters.
     func and(_ other: FilterExpression) -> FilterExpression {
         if case .all = self { return other }
         return .and([self, other])

@@ -93,7 +93,7 @@ struct IntervalIndex {
     }
 }
 
-/// Handles found by a lookup. Keeps its memory between lookups and reserves once in each, because an array checks for
+/// Handles found by a lookup. Keeps its memory between lookups and reserves ahead, because an array checks for
 /// unique ownership at every append.
 struct HandleList {
     private var storage: [Int] = []
@@ -118,7 +118,6 @@ struct HandleList {
         }
     }
 
-    /// Appends handles.
     mutating func append(_ handles: [Int]) {
         append(atMost: handles.count) { place in
             for handle in handles {

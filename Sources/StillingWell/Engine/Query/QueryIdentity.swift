@@ -3,7 +3,7 @@
 // observed columns have the same text. Data stored on disk for a query is found by it. It is not meant to be read.
 //
 // The text is a nested list in parentheses, in which every part ends before a blank or a parenthesis. Texts and bytes
-// are hexadecimal, floating-point numbers are their bits, and each constant is preceded by its type.
+// are hexadecimal, and floating-point numbers are their bits.
 import Foundation
 
 enum QueryIdentity {

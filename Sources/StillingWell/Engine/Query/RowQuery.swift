@@ -1,5 +1,5 @@
 // Direct evaluation of a filter for a number, or for rows in the order of their ids, without building a tree. Rows come
-// from the primary key or an index if one finds few, else from one scan.
+// from the primary key or an index where possible, else from one scan.
 
 import StillingWellTree
 

@@ -8,7 +8,7 @@ struct RowScan {
     private let table: Table
     private let test: RowTest
     let snapshot: Snapshot
-    /// Candidates found by an index, or nil without one.
+    /// Candidates found without a scan, or nil.
     private let candidates: [ObjectID]?
     /// Index of the next candidate. Without candidates, the next id to visit, or nil behind the last row.
     private var next: UInt64? = 0

@@ -1,5 +1,5 @@
-// Text conditions: contains, begins with, ends with, like, and case-insensitive equality. Compares bytes, as all
-// filters do. Without regard to case, both sides are compared as if after simple case folding.
+// Text conditions: contains, begins with, ends with, like, and case-insensitive equality. Compares bytes.
+// Without regard to case, both sides are compared as if after simple case folding.
 import Foundation
 
 /// Kind of a text condition.

@@ -103,7 +103,6 @@ final class Snapshot: Sendable {
         }
     }
 
-    /// The object with this primary key.
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
         let number = table.hasNumberKeys ? PrimaryKey.number(of: primaryKey) : nil
         // On a miss, LMDB is asked: it finds the object, proves that there is none, or reports damage.

@@ -282,7 +282,7 @@ final class Storage: @unchecked Sendable {
 
     // MARK: Space
 
-    /// Called at the start of every write, holding the write lock.
+    /// Called at the start of a write transaction, holding the write lock.
     func reserveForWrite() throws(StoreError) {
         // A write would extend a truncated file to its old length and hide the loss.
         if let cutFailure { throw cutFailure }

@@ -1,6 +1,6 @@
-// The environments that this process has open. LMDB must not open a file twice in one process: closing one of the two
-// would drop the locks of both. So opening an open path returns the same storage, and opening a path that is being
-// closed waits.
+// The environments that this process has open. LMDB must not open a file with its locks twice in one process: closing
+// one of the two would drop the locks of both. So opening an open path returns the same storage, and opening a path
+// that is being closed waits.
 //
 // A forked child begins with an empty list. The inherited reader slots, locks and threads belong to its parent.
 //

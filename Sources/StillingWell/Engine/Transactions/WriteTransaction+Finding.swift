@@ -2,7 +2,6 @@
 import CStillingWellLMDB
 
 extension WriteTransaction {
-    /// The object with this primary key.
     func find(_ table: Table, primaryKey: ColumnValue) -> ObjectID? {
         guard let index = table.primaryIndex else { return nil }
         return PrimaryKey.withBytes(of: primaryKey) { find(table, $0, index) }

@@ -74,7 +74,6 @@ struct ConnectionList {
 
     var all: some Sequence<ConnectedMailbox> { connected.values }
 
-    /// Connections that observe the store as a whole.
     private(set) var storeObservers: [ConnectedMailbox] = []
 
     mutating func setObservesStore(_ observes: Bool, _ connection: ConnectedMailbox) {

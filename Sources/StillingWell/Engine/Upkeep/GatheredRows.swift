@@ -16,7 +16,6 @@ struct GatheredRows {
         isNumeric = encoder.isNumeric && key.distinct.isEmpty && key.section == nil
     }
 
-    /// Appends a row.
     @inline(__always)
     mutating func add(_ id: ObjectID, _ row: RowReader, _ source: any RowSource) {
         if isNumeric {
@@ -26,7 +25,6 @@ struct GatheredRows {
         }
     }
 
-    /// Sorts the rows.
     /// - Returns: for each sorted row, the number of rows that were added before it.
     mutating func sort() -> [UInt32] {
         if isNumeric {

@@ -17,7 +17,6 @@ final class Subscription {
     }
 }
 
-/// A window over a shared tree, with its subscriptions.
 final class LiveQuery {
     let plan: QueryPlan
     let window: TreeWindow

@@ -1,6 +1,5 @@
 // Upkeep's state of an observer of one object.
 
-/// Subscription of one connection to one object.
 struct ObjectWatch {
     let connection: ConnectedMailbox
     let object: ObjectHandle

@@ -24,7 +24,6 @@ final class TableUpkeep {
 
     var isEmpty: Bool { handles.isEmpty && watches.value.isEmpty }
 
-    /// Tree of this key, or nil.
     func existingTree(_ key: TreeKey) -> SharedTree? { handles[key].flatMap { trees.value[$0] } }
 
     /// Tree of this key. `isNew` means that it was made and waits for its first evaluation.
@@ -105,7 +104,6 @@ final class TableUpkeep {
         ahead.value.removeAll { $0.object === object }
     }
 
-    /// Subscriptions to objects of the table.
     var allWatches: [ObjectWatch] { watches.value.values.flatMap(\.self) }
 
     /// Calls `body` with an update of each observed object among `rows`. O(rows), or O(1) if no object is observed.

@@ -14,7 +14,6 @@ final class Upkeep: Sendable {
     private static let maxLagVersions = SharedPage.Bell.slowInterval
     /// Time after which a commit is noticed at the latest, if its writer was killed before it rang the bell.
     static let pollNs: Int64 = 1_000_000_000
-    /// The default clock.
     static let nowNs: @Sendable () -> Int64 = { monotonicNs() }
 
     let storage: Storage
@@ -47,7 +46,6 @@ final class Upkeep: Sendable {
     private let catchingUp = DeliveryBound<[(mailbox: Mailbox, version: UInt64, reply: CaughtUp)]>([])
 
     /// Starts the thread at the newest version.
-    /// - Parameter nowNs: the clock.
     /// - Throws: `noThread`, and errors of `openSnapshot`.
     init(
         _ storage: Storage, pollNs: Int64? = Upkeep.pollNs, nowNs: @escaping @Sendable () -> Int64 = Upkeep.nowNs
@@ -102,8 +100,8 @@ final class Upkeep: Sendable {
         storage.page.ringAll()
     }
 
-    /// Ends the thread and waits for it, which is quick, because the thread waits for no other. If called on the thread
-    /// itself, when it releases the last reference of user code, it ends later. Then ends the evaluator.
+    /// Ends the thread and waits for it, unless called on the thread itself, as when that releases the last reference.
+    /// Then ends the evaluator.
     func stop() {
         inbox.close()
         storage.page.wakeAll()

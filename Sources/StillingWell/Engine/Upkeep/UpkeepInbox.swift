@@ -1,5 +1,5 @@
-// Messages and records of suppressing commits from other threads to upkeep. The lock is a leaf: nothing is called or
-// released while it is held.
+// Messages and records of suppressing commits from other threads to upkeep. The lock is a leaf: nothing is released
+// while it is held.
 import StillingWellSync
 
 extension Upkeep {

@@ -17,7 +17,7 @@ public struct FileReport: Sendable {
     public internal(set) var version: UInt64 = 0
     /// Tables in the order of their creation.
     public internal(set) var tables: [Table] = []
-    /// Descriptions of the damage, a clause each, with the page of the file if one is affected.
+    /// Descriptions of the damage, a clause each. Some name a page of the file.
     public internal(set) var damage: [String] = []
     /// Number of pages that hold content.
     public internal(set) var usedPages = 0

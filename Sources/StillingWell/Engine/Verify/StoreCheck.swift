@@ -61,7 +61,7 @@ final class StoreCheck {
         walk.note(page, "the header of the last commit, or of the one before, is not what was flushed")
     }
 
-    /// Checks everything. O(pages).
+    /// Checks the file. O(pages).
     /// - Parameters:
     ///   - visitValue: called with every large value and its number, before any row. Valid for the call.
     ///   - visit: called with every whole row. Valid for the call.
