@@ -156,7 +156,7 @@ final class SchemaChange {
     private(set) var differences: [String: [SchemaDifference]] = [:]
     /// Initial values of new properties in stored tables, by table number.
     private(set) var newColumns: [UInt32: NewColumns] = [:]
-    /// Tables whose rows were visited or changed.
+    /// Tables whose rows the migration has visited or changed.
     private var enumerated: Set<String> = []
     private var unmatched: [String: ModelDeclaration] = [:]
     private let models: [String: ModelDeclaration]

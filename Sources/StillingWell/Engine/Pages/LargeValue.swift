@@ -48,7 +48,7 @@ extension LargeValue {
 protocol LargeValueSource: AnyObject {
     /// Returns a value, valid as long as its row. On failure, sets `failure` and returns a buffer without an address.
     func bytes(ofLarge number: UInt64, sum: UInt32, byteCount: Int) -> UnsafeRawBufferPointer
-    /// First failure to read a value, thrown by the code that reads the property.
+    /// First failure to read, thrown by the code that reads the property.
     var failure: StoreError? { get }
 }
 

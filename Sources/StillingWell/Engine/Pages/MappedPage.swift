@@ -77,8 +77,7 @@ struct MappedPage {
         return entry.base.loadUnaligned(fromByteOffset: Self.entryBytes &+ 8, as: UInt64.self)
     }
 
-    /// Entry at an index. If its offset is too near the page's end, the page's start, which matches no key and no
-    /// value.
+    /// Entry at an index. If its offset is too near the page's end, the page's start, which matches no key.
     @inline(__always)
     func entry(_ index: Int) -> Entry {
         let offset = Int(base.load(fromByteOffset: Self.headerBytes &+ 2 &* index, as: UInt16.self))
@@ -254,7 +253,7 @@ struct NumberKey: PageKey {
     @inline(__always)
     func isEqual(_ entry: MappedPage.Entry) -> Bool { number == other(entry) && entry.keyCount == 8 }
 
-    /// Estimates the index by the distance from the first key: keys that are consecutive numbers mostly have no gaps.
+    /// Estimates the index by the distance from the first key, as if the keys were consecutive numbers.
     @inline(__always)
     func guess(_ first: MappedPage.Entry, _ count: Int) -> Int? {
         let index = Int(truncatingIfNeeded: number &- other(first))

@@ -7,7 +7,7 @@
 import CStillingWellLMDB
 import StillingWellTree
 
-/// A row met by a scan, valid as long as its snapshot. Smaller than `RowReader`: a scan writes one per row.
+/// A row met by a scan. Has no source of large values, to be smaller: a scan writes one per row.
 struct ScannedRow {
     let id: ObjectID
     private let base: UnsafeRawPointer

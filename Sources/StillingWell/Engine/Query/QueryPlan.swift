@@ -23,7 +23,7 @@ struct TreeKey: Sendable, Hashable {
     }
 }
 
-/// Changes of a remaining row that count as modifications. Trees that differ in it have other stamps.
+/// Changes of a remaining row that count as modifications. Trees of different `Observed` values have different stamps.
 enum Observed: Sendable, Hashable {
     /// All columns, and objects reached over up to `depth` links.
     case everything

@@ -34,7 +34,7 @@ final class HeldVersions: @unchecked Sendable {
     private let directory: String
     private let lock = TracedMutex("held versions")
     private var retired: [ReadMap] = []
-    /// LMDB read transactions: `trail` holds what has not been copied, `spare` is for the next call.
+    /// LMDB read transactions: `trail` keeps pages in the file until they are copied, `spare` is for the next call.
     private var trail: LMDBTransaction?
     private var spare: LMDBTransaction?
     private var hasWarned = false

@@ -15,8 +15,8 @@ extension ColumnIndex {
     /// Returns whether rows of this key may have different values.
     static func isCut(_ key: UnsafeRawBufferPointer) -> Bool { key.count >= maxKeyBytes }
 
-    /// Visits rows in the order of their keys, from `low` to below `high`, until `body` returns false. If the bounds
-    /// are longer than a key can be, rows beyond them are visited too.
+    /// Visits rows in the order of their keys, from `low` to below `high`, until `body` returns false. If a bound is
+    /// longer than a key can be, rows beyond it may be visited too.
     /// - Parameter body: gets the key, the row's id, and whether the row is the first one of its key.
     func walk(
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, _ direction: IndexDirection,

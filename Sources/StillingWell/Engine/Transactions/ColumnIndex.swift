@@ -76,8 +76,8 @@ struct ColumnIndex: Sendable {
         return found
     }
 
-    /// Ids of the rows from one cut key to below another, in the order of the index. Returns nil if there are more than
-    /// `limit`.
+    /// Ids of the rows with keys from `low` to below `high`, in the order of the index. Candidates if these are longer
+    /// than a key can be. Returns nil if there are more than `limit`.
     func ids(
         _ transaction: LMDBTransaction, from low: [UInt8]?, below high: [UInt8]?, limit: Int
     ) throws(EngineFailure) -> [ObjectID]? {

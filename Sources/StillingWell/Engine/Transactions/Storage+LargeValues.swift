@@ -3,7 +3,7 @@ import CStillingWellEngine
 import CStillingWellLMDB
 
 extension Storage {
-    /// Bytes of a value. O(log n), and O(bytes) unless the value is among those that were checked last.
+    /// Bytes of a value. O(log n), and O(bytes) unless the value is remembered as checked.
     func bytes(
         of value: LargeValue, _ transaction: LMDBTransaction
     ) throws(EngineFailure) -> UnsafeRawBufferPointer {
@@ -13,7 +13,7 @@ extension Storage {
         return found
     }
 
-    /// Returns whether bytes are the value. Skips the check of the bytes if the value is among those checked last.
+    /// Returns whether bytes are the value. Skips the check of the bytes if the value is remembered as checked.
     func isWhole(_ value: LargeValue, _ found: UnsafeRawBufferPointer) -> Bool {
         let key = RankKey(value.number, UInt64(value.byteCount))
         if found.count == value.byteCount, checkedValues.contains(key, value.sum) { return true }

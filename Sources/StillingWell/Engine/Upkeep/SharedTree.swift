@@ -37,7 +37,7 @@ final class SharedTree: Sendable {
     private let before = DeliveryBound<RankedTree?>(nil)
     /// Difference between the trees before and after the step, computed for the first window that needs it.
     private let difference = DeliveryBound<TreeDifference?>(nil)
-    /// Stamps of departed rows. Nil if no row can come back, or no row is reported as modified.
+    /// Stamps of departed rows, or nil if none are kept.
     private let departed: DeliveryBound<DepartedRows?>
     /// Rows that leave the tree in the current step and stay in the store.
     private let leaving = DeliveryBound<[ObjectID]>([])

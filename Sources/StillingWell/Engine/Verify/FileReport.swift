@@ -19,7 +19,7 @@ public struct FileReport: Sendable {
     public internal(set) var tables: [Table] = []
     /// Descriptions of the damage, a clause each. Some name a page of the file.
     public internal(set) var damage: [String] = []
-    /// Number of pages that hold content.
+    /// Number of pages in use that could be read, without the two headers.
     public internal(set) var usedPages = 0
     /// Number of pages that later writes can reuse.
     public internal(set) var freePages = 0
