@@ -1,4 +1,4 @@
-// Builds list orders from the rows of the elements, if the file has none or after a migration. Pure, except `put`.
+// Builds list orders from the rows of the elements. Pure, except `put`.
 import StillingWellTree
 
 enum RankBuilding {

@@ -1,5 +1,5 @@
-// Completion of a refresh. Signalled by upkeep when the connection's mail is at the requested version and has all first
-// roots, or when upkeep ends or cannot read the store.
+// Completion of a refresh. Signalled by upkeep when the connection's mail is at the requested version and has the first
+// root or failure of each query, or when upkeep ends or cannot read the store.
 import StillingWellSync
 
 final class CaughtUp: Sendable {

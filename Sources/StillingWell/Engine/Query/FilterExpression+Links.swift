@@ -22,7 +22,7 @@ extension FilterExpression {
             passesMissing: admitsNull)
     }
 
-    /// Calls `body` with each path to rows of other tables that the filter reads, and the columns it reads there.
+    /// Calls `body` with each path to other rows that the filter reads, and the columns it reads there.
     func forEachUse(_ links: TableLinks?, _ tables: [UInt32: Table], _ body: ([LinkEdge], UInt64) -> Void) {
         var pending: [(filter: FilterExpression, links: TableLinks?, way: [LinkEdge])] = [(self, links, [])]
         while let (filter, links, way) = pending.popLast() {

@@ -3,8 +3,8 @@
 // Immutable; any thread.
 
 struct RowTest: Sendable {
-    /// Tests whether a slot lies in the `span` from `low` on, or outside if inverted. Every comparison has this form,
-    /// which needs no branch.
+    /// Tests whether a slot lies in the `span` from `low` on, or outside if inverted. Each comparison of an integer has
+    /// this form, which needs no branch.
     private struct Comparing {
         let column: Int
         private var low: UInt64

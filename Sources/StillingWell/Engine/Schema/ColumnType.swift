@@ -1,4 +1,4 @@
-// Column types, and their values as constants of queries, defaults and change reports.
+// Column types, and values of columns outside of rows.
 import Foundation
 
 typealias ColumnType = _ColumnType

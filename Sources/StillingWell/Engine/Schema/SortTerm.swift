@@ -21,7 +21,7 @@ struct SortTerm: Sendable, Hashable {
     func hasColumn(of other: SortTerm) -> Bool { column == other.column && over == other.over }
 }
 
-/// A column at the end of a path of links: what the starting table does not know about it.
+/// A column at the end of a path of links, with its type there.
 struct LinkedColumn: Sendable, Hashable {
     /// Links of the path, at least one.
     var links: [Int]

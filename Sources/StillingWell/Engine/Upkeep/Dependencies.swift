@@ -75,7 +75,7 @@ extension SharedTree {
     /// Rows of a query at `to` with observed columns written since `from`, also through links. Any thread.
     static func written(from: Snapshot, to: Snapshot, _ key: TreeKey, _ table: Table) -> Set<ObjectID> {
         guard from.version < to.version else { return [] }
-        // Starting with an empty tree, it ends with the changed rows. Rows that only moved have no stamp.
+        // Starting with an empty tree, it ends with the changed rows. Rows that only moved have stamp 0.
         let changed = SharedTree(key, table)
         var none = EntryCollector(key, table)
         changed.tree.value = none.makeTree(stamp: from.version)

@@ -1,8 +1,7 @@
 // The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It
 // takes all waiting requests, evaluates those with an index first, and fills the others of one table by scans. New
-// requests with an index are evaluated between two parts of a scan. Trees that were dropped meanwhile are not
-// evaluated.
-// The evaluator reads only the constants and `isDropped` of a tree.
+// requests with an index are evaluated between two parts of a scan. Trees dropped meanwhile are not evaluated. The
+// evaluator reads only the constants and `isDropped` of a tree.
 import StillingWellSync
 
 final class Evaluator: Sendable {

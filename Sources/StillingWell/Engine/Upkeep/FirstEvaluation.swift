@@ -69,7 +69,7 @@ private final class TableScan {
         let key: TreeKey
         let handle: Int
         let residual: RowTest
-        /// Its index in `orders`.
+        /// Index of the order in `orders`.
         let order: Int
         var rows = ChosenRows()
 

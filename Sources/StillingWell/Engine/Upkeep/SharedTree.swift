@@ -2,7 +2,7 @@
 import StillingWellSync
 import Synchronization
 
-/// Its state is used by the thread that made it, mostly upkeep's. The evaluator reads constants and `isDropped`.
+/// State is used by the thread that made the tree, mostly upkeep's. The evaluator reads constants and `isDropped`.
 final class SharedTree: Sendable {
     let key: TreeKey
     let table: Table

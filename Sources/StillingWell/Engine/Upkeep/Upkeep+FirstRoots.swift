@@ -18,8 +18,8 @@ struct Hold {
 }
 
 /// A suppressing commit that upkeep crossed before it had the rows of an observer that it names. While it exists, the
-/// inbox counts it as held (`UpkeepInbox.hold`). The first evaluation of the query releases it, and waits for no other
-/// thread.
+/// inbox counts it as held (`UpkeepInbox.hold`). It is released once the query was evaluated or dropped; neither waits
+/// for another thread.
 final class EarlySkip {
     let record: SkipRecord
     let before: Snapshot

@@ -69,7 +69,6 @@ final class UpkeepInbox: Sendable {
         }
     }
 
-    /// Whether upkeep holds no version.
     var isResting: Bool { state.withLock { $0.isResting } }
 
     /// Makes resting upkeep continue at the current newest version or an older one. At the limit of snapshots, upkeep

@@ -312,7 +312,7 @@ private final class FoundValues: LargeValueSource {
     /// Always nil: rows with missing values are not read.
     let failure: StoreError? = nil
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: startBytes, alignment: 8)
-    /// Whether large values are indexed.
+    /// Whether starts of values are kept, because a column that may have large values is indexed.
     var keepsStarts = false
     var count: Int { found.count }
     /// Largest number of a value.
