@@ -148,7 +148,8 @@ final class Flushing: Sendable {
 
     private var oldestHold: UInt64? { page.holds.map(\.transactionID).min() }
 
-    /// Makes other processes advance their holds to the last flush. A hold for which that failed is not waited for again.
+    /// Makes other processes advance their holds to the last flush. A hold for which that failed is not waited for
+    /// again.
     private func moveOthers() {
         for _ in 0..<Self.mostRounds {
             let round = cp_load32(page.flushRound)
