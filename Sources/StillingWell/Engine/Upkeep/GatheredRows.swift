@@ -6,7 +6,7 @@ struct GatheredRows {
     private var encoder: SortKeyEncoder
     private let isNumeric: Bool
     private var keys = GatheredKeys()
-    /// Used in place of `keys` if keys are numbers without groups or sections. Less than half the size.
+    /// Used in place of `keys` if keys are numbers without groups or sections.
     private var numbers: [RankedNumber] = []
 
     /// - Parameter key: the key of any of the trees.
