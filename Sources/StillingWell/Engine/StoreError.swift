@@ -125,7 +125,7 @@ extension StoreError {
         return ![ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR].contains(code)
     }
 
-    /// Whether the error is about the file's content or reading it, and not about a request to the store.
+    /// Whether the storage engine failed in a way without a case of its own, or the file is damaged.
     var isOfFile: Bool {
         switch self {
         case .storage, .damaged: true

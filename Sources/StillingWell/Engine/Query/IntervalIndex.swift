@@ -24,7 +24,6 @@ struct IntervalIndex {
         if overflow.count > Self.overflowLimit { rebuild() }
     }
 
-    /// O(n).
     mutating func remove(handle: Int) {
         overflow.removeAll { $0.handle == handle }
         let before = sorted.count

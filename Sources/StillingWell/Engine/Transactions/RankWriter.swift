@@ -70,7 +70,7 @@ struct RankWriter {
         try putRoot(path[0].entries)
     }
 
-    /// Removes all elements of the list. O(n).
+    /// Removes all elements of the list. O(n log n).
     /// - Returns: the elements, ascending.
     func removeAll() throws(StoreError) -> [ObjectID] {
         var elements: [ObjectID] = []
