@@ -110,7 +110,7 @@ struct QueryIndex {
         }
     }
 
-    /// Place of a value in its column's order, reduced to 64 bits. Nil if ranges of the type are not indexed.
+    /// Place of a value in its column's order, reduced to 64 bits. Nil for null and types without indexed ranges.
     private static func number(_ value: ColumnValue) -> UInt64? {
         switch value {
         case .int(let value): SortKeyBytes.ordered(int: UInt64(bitPattern: Int64(value)))

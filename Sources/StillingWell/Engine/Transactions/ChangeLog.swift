@@ -107,7 +107,8 @@ enum ChangeLog {
     }
 
     /// Changes of versions `from + 1 ... to` in commit order, read from a transaction at `to` or later. An object may
-    /// appear more than once. Returns nil if the log was pruned or a commit was too large to be listed.
+    /// appear more than once. Returns nil if the log has no entry of one of the versions, or one without
+    /// changes.
     static func read(
         _ transaction: LMDBTransaction, _ log: MDB_dbi, after from: UInt64, to: UInt64
     ) throws(EngineFailure) -> [LoggedChange]? {

@@ -195,7 +195,7 @@ final class Snapshot: Sendable {
         (hasFailed.load(ordering: .acquiring) ? failed.load()?.error : nil) ?? storage.cutFailure
     }
 
-    /// Returns a row as `row` does, but throws if it could not be read. O(log n).
+    /// Returns a row as `row` does. If there is none, throws the first failure of this snapshot's reads. O(log n).
     func readRow(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
         if let row = row(table, id) { return row }
         try checkReads()

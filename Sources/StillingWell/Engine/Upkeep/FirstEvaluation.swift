@@ -35,7 +35,7 @@ enum FirstEvaluation {
     ///   - isDropped: whether the tree with an index is not wanted any more. Asked before each tree and after about
     ///     1,024 rows.
     ///   - pause: called after about 1,024 rows, and after each tree.
-    /// - Returns: the trees. nil for a dropped one.
+    /// - Returns: the trees; nil for a dropped one.
     static func scan(
         _ trees: [(TreeKey, Table)], in snapshot: Snapshot, isDropped: (Int) -> Bool = { _ in false },
         pausing pause: () -> Void = {}

@@ -181,7 +181,7 @@ final class SharedTree: Sendable {
         leaving.value.removeAll()
     }
 
-    /// Key of a row, or nil if the row does not pass the filter.
+    /// Key of a row, or nil if there is no row or it does not pass the filter.
     /// - Parameter source: source of other rows that the filter reads.
     func key(_ row: RowReader?, _ id: ObjectID, in source: any RowSource) -> RankedKey? {
         guard let row else { return nil }
