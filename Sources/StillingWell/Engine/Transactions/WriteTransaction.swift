@@ -37,7 +37,7 @@ final class WriteTransaction {
     private var isOpenRowDirty = false
     /// Large values that the open row had before.
     private var openValues: [LargeValue] = []
-    /// Number of the next large value; nil until one was stored.
+    /// Number of the next large value; nil until one was taken.
     private var nextValue: UInt64?
     private let buffer: RowBuffer
     /// One per changed table. They are few, so a linear search costs less than a hash.

@@ -1,5 +1,5 @@
-// Net changes of rows between two snapshots, by table. Taken from the log. If the log was pruned or a commit was too
-// large to be listed, the two snapshots are compared instead.
+// Net changes of rows between two snapshots, by table. Taken from the log or, if that does not list all changes between
+// them, found by comparing the snapshots.
 
 struct NetChanges {
     /// Changed rows of one table, ascending by id.

@@ -299,7 +299,7 @@ final class Upkeep: Sendable {
         if !missed.isEmpty { connections.value.add(ObjectUpdate(object, missed), to: connection) }
     }
 
-    /// Changes of an object since its observer was added. If the log was pruned, found by comparing values.
+    /// Changes of an object since its observer was added. If the log does not list them, found by comparing values.
     private func entries(of object: ObjectHandle, seen: [UInt8]) -> [ObjectChangeEntry] {
         if let changes = snapshot.value.changes(after: object.since) {
             return changes.filter { $0.entry.table == object.table.id && $0.entry.id == object.id.rawValue }

@@ -24,7 +24,7 @@ final class StoreCheck {
     }
 
     /// Check of the newest version of a closed store's file.
-    /// - Throws: `cannotOpen` if the file is no store or cannot be read.
+    /// - Throws: `cannotOpen` if the file has no valid header; errors of `FlushFile.records`.
     static func newest(_ pages: FilePages, _ directory: String) throws(StoreError) -> StoreCheck {
         let first = pages.firstPages()
         let headers = pages.headers(in: first)
