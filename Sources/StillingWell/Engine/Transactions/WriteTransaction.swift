@@ -113,12 +113,12 @@ final class WriteTransaction {
         }
     }
 
-    /// Throws the first failure of this transaction, as the commit will, if it is a failure to read the file.
+    /// Throws the first failure of this transaction, as the commit will, if that `isOfFile`.
     func checkReads() throws(StoreError) { if let engineFailure { throw engineFailure } }
 
     private var engineFailure: StoreError? { failure?.isOfFile == true ? failure : nil }
 
-    /// Cause of an error thrown by a block: the first failure, if it is one to read the file, else the block's error.
+    /// Cause of an error thrown by a block: the first failure if that `isOfFile`, else the block's error.
     func cause(of error: any Error) -> any Error { engineFailure ?? error }
 
     /// Returns whether this transaction inserted the row.
