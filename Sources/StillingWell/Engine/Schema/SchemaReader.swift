@@ -13,7 +13,6 @@ extension StoreSchema {
         return try scanner.found(format, "a format")
     }
 
-    /// Reads a whole schema.
     init(json: UnsafeRawBufferPointer) throws(JSONScanner.Problem) {
         self.init()
         var scanner = JSONScanner(json)
@@ -45,7 +44,7 @@ extension JSONScanner {
         return value
     }
 
-    /// Reads the value of a key, or `null` as nil. A key may stand only once.
+    /// Reads the value of a key, or `null` as nil. Throws if the key was read before with a value.
     fileprivate mutating func set<Value>(
         _ known: inout Value?, _ body: (inout JSONScanner) throws(Problem) -> Value
     ) throws(Problem) {
