@@ -1,4 +1,4 @@
-// Tests that distinguish a hung process from one without CPU time, with processes that only sleep or only compute.
+// Tests that distinguish a hung process from one without CPU time.
 import CStillingWellPlatform
 import Dispatch
 import Foundation

@@ -14,14 +14,13 @@ enum WeakComparison {
         let keys = after.keys.sorted {
             ($0.scenario, $0.driver, $0.variant, $0.name) < ($1.scenario, $1.driver, $1.variant, $1.name)
         }
-        let rows = keys.compactMap { key -> ComparedRow? in
+        return keys.compactMap { key -> ComparedRow? in
             guard let old = before[key], let new = after[key], let metric = Metric(rawValue: key.name.metric),
                 metric.entry.subject == .store
             else { return nil }
-            let isGate = gates[key.scenario] == metric && key.name.statistic == metric.defaultStatistic
-            return row(key, old, new, isGate: isGate)
+            guard gates[key.scenario] == metric, key.name.statistic == metric.defaultStatistic else { return nil }
+            return row(key, old, new)
         }
-        return rows.filter(\.isGate) + rows.filter { !$0.isGate && $0.isNews }
     }
 
     private struct Key: Hashable {
@@ -46,14 +45,14 @@ enum WeakComparison {
         return figures
     }
 
-    private static func row(_ key: Key, _ old: [Int: Double], _ new: [Int: Double], isGate: Bool) -> ComparedRow {
+    private static func row(_ key: Key, _ old: [Int: Double], _ new: [Int: Double]) -> ComparedRow {
         let trials = Set(old.keys).intersection(new.keys).sorted()
         let criterion = Criterion(metric: key.name.metric, statistic: key.name.statistic)
             .fitting(trials.flatMap { [old[$0]!, new[$0]!] })
         let effect = PairedEffect(trials.compactMap { criterion.worsening(base: old[$0]!, head: new[$0]!) })
         var row = ComparedRow(
             scenario: key.scenario, driver: key.driver, variant: key.variant, name: key.name, criterion: criterion,
-            isGate: isGate, pairs: effect?.pairs ?? 0)
+            isGate: true, pairs: effect?.pairs ?? 0)
         (row.base, row.head) = (median(old.values), median(new.values))
         guard let effect else { return row }
         row.change = criterion.change(effect.estimate)

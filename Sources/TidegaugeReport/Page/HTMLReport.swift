@@ -35,7 +35,7 @@ enum HTMLReport {
     private static func lead(_ record: RunRecord) -> String {
         let subject = SubjectFigures(record).driver
         let engines = Digest.inOrder(record.trials.filter { $0.spec.interleaving == nil }.map(\.spec.driver))
-        let others = engines.filter { $0 != subject && $0 != "noop" }
+        let others = engines.filter { $0 != subject && !record.header.isEmpty($0) }
         let beside = others.isEmpty ? "" : ", beside \(others.joined(separator: " and ")),"
         let engine = (subject.isEmpty ? "no driver" : subject) + beside
         let what =

@@ -44,8 +44,8 @@ package enum LivenessProbe {
     }
 }
 
-/// A hang deadline. It is extended while the process is at work, but only a limited number of times, so
-/// that an endless computation also ends.
+/// A hang deadline. It is extended while the process is at work, but only a limited number of times, so that an endless
+/// computation also ends.
 package struct HangDeadline {
     private let timeoutNs: Int64
     private let mostExtensions: Int
@@ -67,7 +67,7 @@ package struct HangDeadline {
         extensions = 0
     }
 
-    /// Returns whether the time is over, and either no thread is runnable or no extension is left. Extends the deadline
+    /// Returns whether the time is over, and either the process rests or no extension is left. Extends the deadline
     /// if the time is over otherwise.
     package mutating func hasPassed() -> Bool {
         guard MonotonicClock.nowNs() > endNs else { return false }
