@@ -1,4 +1,5 @@
-// Random histories of several connections, compared with a plain model. Upkeep processes one commit or many in a step.
+// Random histories of several connections, compared with a plain model. The store updates observed queries after each
+// commit, or after several at once.
 // `STILLINGWELL_HISTORY_SEEDS` is the number of histories, `STILLINGWELL_HISTORY_COMMITS` the version at which each
 // ends, and `TIDEGAUGE_SEED` the first seed.
 import Foundation
@@ -251,7 +252,7 @@ private final class History {
         if states.lastVersion % 64 == 63 { for seat in seats { try settle(seat) } }
         var named: [Judge] = []
         if random.oneIn(2) { named = seats.flatMap(\.judges).filter { _ in random.oneIn(2) } }
-        // If no named observer depends on other rows, the commit is an upkeep step of its own only for waiting ones.
+        // The write skips the observers in `named`, sometimes without those whose changes depend on other rows.
         if random.oneIn(2) { named.removeAll { $0.token.state.dependsOnOthers } }
         let tokens = named.map { $0.token! }
         let version = states.lastVersion + 1

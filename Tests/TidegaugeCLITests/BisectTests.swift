@@ -108,7 +108,7 @@ import Testing
         let compared = try ask("compare", "good", slow)
         #expect(compared.status == 1 && compared.output.contains("regressed: commit model"), "\(compared.output)")
         #expect(!compared.errors.contains("building"), "\(compared.errors)")
-        // A point of the history is measured beside the anchor, so without one it is refused.
+        // The first commit added to a history needs `--anchor`, the commit that all others are measured beside.
         let nowhere = try ask("history", "--add", "main")
         #expect(nowhere.status == 64 && nowhere.errors.contains("name its --anchor"), "\(nowhere.errors)")
         #expect(try ask("history", "--add", "harmless", "--anchor", "good").status == 0)

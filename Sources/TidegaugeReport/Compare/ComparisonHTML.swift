@@ -7,7 +7,7 @@ enum ComparisonHTML {
     static func render(_ judged: JudgedComparison) throws -> String {
         let plan = judged.record.plan
         let forest = ComparisonPlots.forest(judged.gates).map { [$0] } ?? []
-        // A comparison by counts only has no measured gates.
+        // `gates` is empty if the commits were compared by instruction counts alone.
         let measured = Array(zip(judged.engine.tracks, judged.gates))
         let perTrack = measured.map { track, _ in
             [

@@ -127,7 +127,7 @@ final class Churn: Companion, @unchecked Sendable {
         for slot in slots { cancel(slot) }
     }
 
-    /// Stops the delivery contexts and reports violations. Call it after the last commit (`CancellationCheck`).
+    /// Stops the delivery contexts and reports violations. Call it after the last commit.
     func close(into findings: inout Findings) throws {
         for slot in slots {
             try slot.site.run(timeoutNs: spec.hangTimeoutNs) {}

@@ -40,7 +40,7 @@ struct ConformBreaches: Sendable {
     }
 
     /// Adds an error of the engine.
-    /// - Parameter promise: the promise that the error breaks, unless the error's report name stands for another one.
+    /// - Parameter promise: the promise that the error breaks, unless its `reportName` belongs to another promise.
     mutating func add(_ error: any Error, in action: String, breaks promise: ConformPromise = .requests) {
         let name = (error as? any NamedEngineError)?.reportName
         let broken: ConformPromise =

@@ -32,7 +32,7 @@ final class RemoteWriterGroup: WritingSide {
 
     deinit { dismiss() }
 
-    /// With a shared schedule, the host has one writer at a time; the successor of a killed writer is a second one.
+    /// One if all writers take their due times from one schedule.
     private var writersPerHost: Int {
         spec.writersShareSchedule ? 1 : spec.writers.threads / (spec.writers.hosts ?? 1)
     }

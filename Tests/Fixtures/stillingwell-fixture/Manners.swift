@@ -100,7 +100,7 @@ func observeWithoutWorkers(_ path: String, _ durability: Durability) throws {
         say(String(text.dropLast()))
         break
     }
-    // Upkeep still works.
+    // Queries are still kept up to date.
     try store.write { connection in
         let shelf = Shelf()
         shelf.key = 1

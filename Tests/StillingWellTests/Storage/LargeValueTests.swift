@@ -118,7 +118,7 @@ struct LargeValueTests {
             let paper = try paper(5, connection)
             for turn in 0..<5 {
                 paper.text = text(2_000 + turn, "t")
-                // Stores the row.
+                // A query inside the block makes the store write the changed row first.
                 #expect(try connection.objects(Paper.self).where(\.text == text(2_000 + turn, "t")).count == 1)
                 paper.data = turn % 2 == 0 ? nil : bytes(4_000, turn)
                 #expect(paper.text == text(2_000 + turn, "t"))

@@ -1,4 +1,4 @@
-// Models of the stores other than that of samples.
+// Model classes of the stores that are damaged, except `Sample`.
 import Foundation
 import StillingWell
 

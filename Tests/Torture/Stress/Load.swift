@@ -16,7 +16,7 @@ final class Load: Sendable {
     let gate = Gate()
     let pulse = Pulse()
     let frozen = FrozenReader()
-    /// Change loops that are running.
+    /// Number of running loops that read an asynchronous sequence of changes.
     let loops = Counter()
     private let stopping = Atomic<Bool>(false)
 
