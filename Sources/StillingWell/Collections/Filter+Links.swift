@@ -118,7 +118,7 @@ public struct ListAggregate<Object: StoredObject>: Sendable {
 
     fileprivate func has(_ comparison: Comparison, _ value: some StorableValue) -> Filter<Object> {
         let value = isFloat ? value._columnValue.asFloat : value._columnValue
-        return Filter(.along(path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value)))
+        return Filter(.aggregate(path, aggregate, of: column, comparison, value))
     }
 
     /// Equal; numbers compare by value. `nil` equals the minimum, maximum and average of a list without values.

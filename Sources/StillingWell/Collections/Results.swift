@@ -103,7 +103,11 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     /// Maintained incrementally: a change costs O(log n) and may show another object of its group.
     public func distinct(by keyPaths: [PartialKeyPath<Object>]) -> Results {
         checkNotOfList("distinct(by:)")
-        return refined { $0.distinct = Array(Set(keyPaths.map { table.layout.column($0) })) }
+        let columns = Set(keyPaths.map { table.layout.column($0) })
+        stopUnless(
+            columns.allSatisfy { table.schema.columns[$0].type != .list },
+            "distinct(by:) compares stored values, and a list is none; store what makes the objects equal as a property")
+        return refined { $0.distinct = Array(columns) }
     }
 
     /// Returns the first `count` objects. Applies after everything else, whatever the order of the calls. The smallest

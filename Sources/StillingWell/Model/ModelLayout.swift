@@ -213,9 +213,15 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) -> Int {
+    /// Returns the property that a key path names. Stops the program if it leads over a link, or is the count of a list
+    /// where that cannot be used.
+    func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>, acceptsCount: Bool = false) -> Int {
         let path = ColumnPath(keyPath)
         stopUnless(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")
+        let property = properties[path.column]
+        stopUnless(
+            acceptsCount || property.type != .list || type(of: keyPath).valueType != Int.self,
+            "\(keyPath) is the count of '\(property.name)', which is not stored; store it as a property to use it here")
         return path.column
     }
 }

@@ -7,7 +7,8 @@ extension TableLayout {
 
     /// Returns the stored columns that key paths name, as bits.
     func mask<Object: StoredObject>(of keyPaths: [PartialKeyPath<Object>]) -> UInt64 {
-        keyPaths.reduce(0) { $0 | 1 << UInt64(column($1)) }
+        let layout = ModelLayout.of(Object.self)
+        return keyPaths.reduce(0) { $0 | 1 << UInt64(column(layout.column($1, acceptsCount: true))) }
     }
 
     func stored(_ filter: FilterExpression, on connection: Connection) throws(StoreError) -> FilterExpression {

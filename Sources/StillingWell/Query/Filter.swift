@@ -18,7 +18,7 @@ public struct Filter<Object: StoredObject>: Sendable {
         let property = path.property(of: keyPath, Value.self)
         expression =
             property.type == .list
-            ? .along(path.links, .aggregate(column: path.column, .count, of: nil, comparison, value._columnValue))
+            ? .aggregate(path, .count, of: nil, comparison, value._columnValue)
             : .compare(path, comparison, value._columnValue, isOptional: property.isOptional)
     }
 }
@@ -93,6 +93,10 @@ extension KeyPath where Root: StoredObject, Value: StorableValue {
     public func `in`(_ values: some Sequence<Value>) -> Filter<Root> {
         let path = ColumnPath(self)
         let property = path.property(of: self, Value.self)
+        if property.type == .list {
+            // A list is compared by its count, which no column has.
+            return Filter(.or(values.map { Filter(self, .equal, $0).expression }))
+        }
         let values = Set(values.map(\._columnValue))
         return Filter(
             .along(

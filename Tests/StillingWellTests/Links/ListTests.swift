@@ -110,6 +110,58 @@ struct ListTests {
         }
     }
 
+    @Test("a count over a nil link is nil, and a count can be one of several")
+    func counts() throws {
+        let test = try store()
+        try test.store.write { connection in
+            for id in 1...4 {
+                let human = Human(id, age: id * 10)
+                try connection.add(human)
+                for friend in 1..<id { human.friends.append(try self.human(connection, friend)) }
+            }
+            for (id, boss) in [2: 3, 3: 1, 4: 3] { try human(connection, id).boss = try human(connection, boss) }
+        }
+        try test.store.read { connection in
+            let humans = try connection.objects(Human.self)
+            func ids(_ filter: Filter<Human>) -> [Int] { humans.where(filter).sorted(by: \.id).map(\.id) }
+            #expect(ids((\Human.friends.count).in([1, 3])) == [2, 4])
+            #expect(ids((\Human.friends.count).in([])) == [])
+            #expect(ids((\Human.boss?.friends.count).in([0, nil])) == [1, 3])
+            #expect(ids(\.boss?.friends.count == Int?.none) == [1])
+            #expect(ids(\.boss?.friends.count != Int?.none) == [2, 3, 4])
+            #expect(ids(\.boss?.friends.count == 2) == [2, 4])
+            #expect(ids(\.boss?.friends.count != 2) == [1, 3])
+            #expect(ids((\Human.boss!.friends).min(\.age) == Int?.none) == [1, 3])
+            for text in ["boss.friends.@count != 2", "boss.friends.@min.age == NULL"] {
+                #expect(try humans.refined(by: text).sorted(by: \.id).map(\.id) == [1, 3], "\(text)")
+            }
+        }
+    }
+
+    @Test("a count, which is not stored, stops the program where a stored value is needed")
+    func storedValues() async {
+        let refused = "is the count of 'friends', which is not stored"
+        func expect(_ result: ExitTest.Result?, _ text: String) {
+            let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(output.contains(text), "\(output)")
+        }
+        expect(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let test = try TestStore([Human.self, Dog.self])
+                try test.store.read { _ = try $0.objects(Human.self).sum(\.friends.count) }
+            }, refused)
+        expect(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let test = try TestStore([Human.self, Dog.self])
+                try test.store.read { _ = try $0.objects(Human.self).distinct(by: [\.friends.count]).count }
+            }, refused)
+        expect(
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let test = try TestStore([Human.self, Dog.self])
+                try test.store.read { _ = try $0.objects(Human.self).distinct(by: [\.friends]).count }
+            }, "distinct(by:) compares stored values, and a list is none")
+    }
+
     @Test("positions leave room between any two, whichever were taken before", arguments: 0..<8)
     func positions(_ round: Int) {
         let seed = SeededRandom.base &+ UInt64(round)

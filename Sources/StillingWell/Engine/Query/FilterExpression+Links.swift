@@ -16,10 +16,24 @@ extension FilterExpression {
     static func compare(_ path: ColumnPath, _ comparison: Comparison, _ value: ColumnValue, isOptional: Bool)
         -> Self
     {
-        let admitsNull = (comparison == .equal) == (value == .null) && [.equal, .notEqual].contains(comparison)
-        return along(
+        along(
             path.links, .compare(column: path.column, comparison, value, isOptional: isOptional),
-            passesMissing: admitsNull)
+            passesMissing: admitsNull(comparison, value))
+    }
+
+    /// Comparison of an aggregate of a list, or of one over links, with a constant. A path that ends early reads as
+    /// null.
+    static func aggregate(
+        _ path: ColumnPath, _ aggregate: Aggregate, of column: Int?, _ comparison: Comparison, _ value: ColumnValue
+    ) -> Self {
+        along(
+            path.links, .aggregate(column: path.column, aggregate, of: column, comparison, value),
+            passesMissing: admitsNull(comparison, value))
+    }
+
+    /// Whether null compares so to a value: it equals null and differs from everything else.
+    static func admitsNull(_ comparison: Comparison, _ value: ColumnValue) -> Bool {
+        (comparison == .equal) == (value == .null) && [.equal, .notEqual].contains(comparison)
     }
 
     /// Calls `body` with each path to other rows that the filter reads, and the columns it reads there.

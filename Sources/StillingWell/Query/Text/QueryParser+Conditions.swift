@@ -82,13 +82,15 @@ extension QueryParser {
         switch path.end {
         case .aggregate(let column, let aggregate, let of):
             let value = try constant.number(path)
-            return path.along(.aggregate(column: column, aggregate, of: of, comparison, value))
+            return path.along(
+                .aggregate(column: column, aggregate, of: of, comparison, value),
+                passesMissing: FilterExpression.admitsNull(comparison, value))
         case .object: return try path.along(constant.identity(path, comparison))
         case .column, .condition:
             // A null link on the path reads as null, which equals null and differs from everything else.
-            let isNull = constant.value == .null
-            let admitsNull = comparison == .equal ? isNull : comparison == .notEqual && !isNull
-            return path.along(try constant.compared(path, comparison), passesMissing: admitsNull)
+            return path.along(
+                try constant.compared(path, comparison),
+                passesMissing: FilterExpression.admitsNull(comparison, constant.value))
         }
     }
 
