@@ -10,7 +10,7 @@ import TypedNotifications
 /// object that was added and deleted is left out. So are additions of existing objects and deletions that failed or
 /// found no object.
 ///
-/// Live queries do not need this. It serves code that is called synchronously, by class and id.
+/// Live queries do not need this. It serves listeners that are called by class and id.
 public final class ChangeLogger {
     private let store: Store
     private let write: WriteRecord
@@ -47,7 +47,7 @@ public final class ChangeLogger {
     /// Notes that an object was changed.
     public func didChange(_ object: StoredObject) { note(object, isChanged: true) }
 
-    /// Notes that an object is about to be deleted. After the deletion it has no id.
+    /// Notes that an object is about to be deleted. A deleted object is not noted.
     public func willDelete(_ object: StoredObject) { note(object) }
 
     /// Adds an entry for an object that exists, at most one per object.
@@ -87,7 +87,7 @@ public final class ChangeLogger {
 
 extension Connection {
     /// Runs `body` in a write of this connection. After the commit, reports what it logged to the listeners, and
-    /// returns when those on this thread have returned.
+    /// returns when those of place `.poster` have returned.
     /// - Throws: what `write` throws, and what `body` throws; then nothing is reported, unless `body` committed by
     ///   itself or only the flush failed. `StoreError.otherStore` for an object of another store.
     @discardableResult
@@ -109,7 +109,7 @@ extension Connection {
     }
 
     /// Changes an object in a block, in a write of its own if there is none. Reports the object if the block wrote
-    /// anything, even if the block throws and the write is committed nevertheless.
+    /// anything and the object still exists, even if the block throws and the write is committed nevertheless.
     /// - Throws: what `writeWithNotification` and the block throw; `FetchedResultsError.notLogged`.
     public func changeWithNotification<Object: StoredObject>(_ object: Object, _ body: (Object) throws -> Void) throws {
         try logging { logger in
@@ -148,11 +148,12 @@ extension Store {
     }
 }
 
-/// Finds the logger of the write in progress on this thread. A write begins and ends on one thread.
+/// Finds the logger of the write block in progress. A write block begins and ends on one thread.
 private enum ChangeLogging {
     @TaskLocal private static var current: Bound?
 
-    // Unchecked because a write begins and ends on one thread, and tasks that inherit it only compare the connection.
+    // Unchecked because a write block begins and ends on one thread, and tasks that inherit it only compare the
+    // connection and its write.
     private struct Bound: @unchecked Sendable {
         let logger: ChangeLogger
         let connection: Connection
@@ -170,7 +171,7 @@ private enum ChangeLogging {
         return result
     }
 
-    /// Returns the logger of the write in progress on a connection. nil if there is none, as after `beginWrite`.
+    /// Returns the logger of the innermost logged write block, if that is in progress on the connection.
     static func logger(_ connection: Connection) -> ChangeLogger? {
         current.flatMap { $0.connection === connection && $0.logger.isOf(connection) ? $0.logger : nil }
     }

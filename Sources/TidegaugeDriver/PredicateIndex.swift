@@ -1,5 +1,5 @@
 // Finds the queries that a row matches. Used by the harness, to know which observers a commit affects, and by drivers
-// without a query language. Immutable after `init`; any thread.
+// that match rows to queries themselves. Immutable after `init`; any thread.
 import StillingWellBasis
 
 extension Query {

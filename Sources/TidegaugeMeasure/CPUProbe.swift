@@ -3,7 +3,7 @@
 import CStillingWellPlatform
 import Foundation
 
-/// CPU time of a thread since its start.
+/// CPU time of a thread since its start, or in a window.
 public struct ThreadCPU: Sendable, Equatable {
     public var tid: Int32
     /// Name in the kernel, at most 15 bytes.

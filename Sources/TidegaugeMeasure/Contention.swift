@@ -10,9 +10,9 @@ public struct Contention: Codable, Sendable, Equatable {
     /// Time that the trial's threads, without the harness's, ran or waited for a processor.
     public var ranNs: Int64
     public var waitedNs: Int64
-    /// CPU time of all threads of the trial's processes.
+    /// CPU time of this process, and of threads of its child processes that are in both readings.
     public var ownNs: Int64
-    /// CPU time of all other programs: a lower bound, limited by the kernel's ticks.
+    /// Busy time of the processors beyond `ownNs`, less the resolution of the kernel's ticks.
     public var othersNs: Int64
 
     /// Estimated share of the trial's possible run time that other programs took: 0.5 means half speed.
@@ -38,7 +38,7 @@ public struct RunQueueReading: Sendable, Equatable {
     public var processNs: Int64
     /// Busy time of all processors, with the resolution of kernel ticks.
     public var machineNs: Int64
-    /// Maximum error of `machineNs`: one tick per processor.
+    /// Allowance for the error of `machineNs`: one tick per processor.
     public var resolutionNs: Int64
 
     /// Returns the difference of two readings. Threads that are not in both are left out, except from the CPU time of

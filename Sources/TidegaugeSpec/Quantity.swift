@@ -83,12 +83,12 @@ package enum Quantity {
 
     // MARK: Writing
 
-    /// Formats a number; integral values get no fraction: `1000`, `0.5`.
+    /// Formats a number; integral values below 1e15 get no fraction: `1000`, `0.5`.
     package static func text(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     }
 
-    /// Formats a duration in the largest of h, s, ms, us, ns that needs no fraction: `1500ms`, `60s`, `2h`.
+    /// Formats a duration in the largest of h, s, ms, us, ns that needs no fraction: `1500ms`, `60s`, `2h`. 0 is `0s`.
     package static func text(durationNs: Int64) -> String {
         let units: [(String, Int64)] = [
             ("h", 3_600_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000),

@@ -1,6 +1,6 @@
 // Random histories of several connections, compared with a plain model. The store updates observed queries after each
 // commit, or after several at once.
-// `STILLINGWELL_HISTORY_SEEDS` is the number of histories, `STILLINGWELL_HISTORY_COMMITS` the version at which each
+// `STILLINGWELL_HISTORY_SEEDS` is the number of histories of each kind, `STILLINGWELL_HISTORY_COMMITS` the version at which each
 // ends, and `TIDEGAUGE_SEED` the first seed.
 import Foundation
 import StillingWellFixtures
@@ -230,7 +230,7 @@ private final class History {
             case 1:
                 if seat.judges.count > 2 { seat.judges.remove(at: random.below(seat.judges.count)).token.invalidate() }
             case 2:
-                // Without autorefresh, a waiting observer would be told of the commits that are suppressed for it.
+                // Turned off now, a waiting observer may be told of commits that were suppressed for it.
                 if seat.connection.autorefresh, seat.waiting.contains(where: { !$0.silent.isEmpty }) {
                     try settle(seat)
                 }

@@ -101,7 +101,7 @@ import TidegaugeStillingWellDriver
     @Test(arguments: [ObserversSpec.Reads.sum, .iterate, .window])
     func anAnswerOfTheCallbackBeforeIsCalledWrong(_ reads: ObserversSpec.Reads) throws {
         var spec = tiny(Fault.staleAnswer.rawValue, reads)
-        // Every commit changes a row that is shown, and in a window the first one.
+        // Every commit changes rows that are shown.
         (spec.writers.keys, spec.writers.changes) = (.matching, ["move": 1])
         let result = try runTrial(spec, on: FaultyDriver(.staleAnswer)) {
             $0.fate != .completed || ($0.counts["answers"] ?? 0) > 200

@@ -1,4 +1,4 @@
-// An observer of one object. Turns log entries of the object's row into a list of changed properties. Used on the
+// An observer of one object. Turns changes of the object's row and backlinks into a list of changed properties. Used on the
 // connection's scheduler, except constants.
 
 /// An object event before it is converted to the public type.
@@ -32,7 +32,7 @@ final class ObjectToken: TokenState, @unchecked Sendable {
     let object: ObjectHandle
     /// Bit i: changes of column i are reported.
     private let columns: UInt64
-    /// Row when the observer was added. nil once a change has been processed.
+    /// Row at the delivered version when the observer was added. nil once a change has been processed.
     private var known: [UInt8]?
     private var deliver: ((DeliveredObjectChange) -> Void)?
 

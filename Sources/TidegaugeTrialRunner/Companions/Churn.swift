@@ -91,8 +91,7 @@ final class Churn: Companion, @unchecked Sendable {
         slot.observer = nil
         slot.subscription = nil
         // A delivery may have begun earlier and not have reached the observer yet. Calls of a delivery context are
-        // serial, so a delivery after this block began after the cancellation. The block releases the subscription on
-        // its context.
+        // serial, so a delivery after this block began after the cancellation.
         slot.site.perform { withExtendedLifetime(subscription) { observer.end() } }
     }
 
@@ -114,7 +113,8 @@ final class Churn: Companion, @unchecked Sendable {
         findings.counts["churned_observers"] = made
     }
 
-    /// Waits until every remaining observer has been called once or `hang_timeout` has passed, and cancels them.
+    /// Waits until every remaining observer has been called once, or reports the first that has not before a
+    /// `HangDeadline` of `hang_timeout`. Cancels them.
     func cancel() throws {
         var deadline = HangDeadline(timeoutNs: spec.hangTimeoutNs)
         while let slot = slots.first(where: { $0.observer?.isCalled == false }) {

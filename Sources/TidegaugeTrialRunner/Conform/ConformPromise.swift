@@ -41,6 +41,7 @@ struct ConformBreaches: Sendable {
 
     /// Adds an error of the engine.
     /// - Parameter promise: the promise that the error breaks, unless its `reportName` belongs to another promise.
+    ///   With `cancelledUnderLoad`, only late deliveries break that promise, and other errors break `requests`.
     mutating func add(_ error: any Error, in action: String, breaks promise: ConformPromise = .requests) {
         let name = (error as? any NamedEngineError)?.reportName
         let broken: ConformPromise =

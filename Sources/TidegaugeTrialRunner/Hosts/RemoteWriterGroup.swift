@@ -122,7 +122,8 @@ final class RemoteWriterGroup: WritingSide {
         guard !stations.isEmpty else { return [] }
         let goal = try HostFrame(.settle, Echo.goal(history, tokens))
         for station in stations { station.link.send(goal) }
-        // A host waits at most until no callback has come for `hang_timeout`, and then has to send everything.
+        // A host waits until no callback has come for `hang_timeout`, and then sends everything. One that takes longer than
+        // this counts as lost.
         let mostNs = 2 * spec.hangTimeoutNs + HostLink.readyNs
         for station in stations {
             let deadlineNs = MonotonicClock.nowNs() + mostNs
@@ -228,7 +229,7 @@ final class RemoteWriterGroup: WritingSide {
         return records.last?.first { $0.committedNs > sinceNs }.map { $0.committedNs - sinceNs }
     }
 
-    /// Adds the resources that the writing processes used.
+    /// Adds the CPU time and the accounts of the hosts and the recovery time, and ends the agents.
     func end(into findings: inout Findings) {
         for case let report? in stations.map(\.report) { findings.cpu.add(report.cpu) }
         if spec.writers.hosts != nil { findings.hosts = stations.map { $0.account(window) } }

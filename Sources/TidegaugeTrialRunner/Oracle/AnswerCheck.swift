@@ -1,5 +1,6 @@
 // Checks that the answers to reads in callbacks follow from the rows at the version of the answer. It processes the
-// answers of one observer in the order of callbacks, in which their versions must not decrease.
+// answers of one observer in the order of callbacks, in which their versions must not decrease. Answers to `open` are
+// compared with the first row of the other store.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec

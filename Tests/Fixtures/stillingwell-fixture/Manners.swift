@@ -77,7 +77,7 @@ func observeWithoutWorkers(_ path: String, _ durability: Durability) throws {
     }
     let store = try Store(configuration)
     var told = 0
-    // The observer and a commit let the store start all of its threads.
+    // The observer and a commit let the store start its threads.
     let token = try store.connect(on: .runLoop).objects(Shelf.self).observe { _ in told += 1 }
     func turn(until count: Int) { while told < count { RunLoop.main.run(mode: .default, before: .distantFuture) } }
     turn(until: 1)

@@ -46,7 +46,7 @@ private func order(_ a: Double?, _ b: Double?) -> Int {
     return place(a) < place(b) ? -1 : place(a) == place(b) ? 0 : 1
 }
 
-/// A store of graded rows and its model, in order of creation.
+/// The model of a store of grades, in order of creation. Changes both.
 private struct Grades {
     private static let long = String(repeating: "k", count: 600)
     private static let kinds = [

@@ -1,4 +1,4 @@
-// Model classes of the stores that are damaged, except `Sample`.
+// Model classes of damaged stores.
 import Foundation
 import StillingWell
 

@@ -69,7 +69,8 @@ final class Load: Sendable {
         }
     }
 
-    /// Makes one write with suppressed notifications for `views`, which note it before it becomes visible.
+    /// Makes one write with suppressed notifications for those of `views` that have not ended. They note it before it
+    /// becomes visible. Some writes are rolled back, and some time out.
     /// - Returns: whether it was committed.
     func writeSilently(
         _ who: String, _ commit: Commit, _ views: [View], _ random: inout SeededRandom,

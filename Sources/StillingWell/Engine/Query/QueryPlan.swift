@@ -13,7 +13,7 @@ struct TreeKey: Sendable, Hashable {
     var section: SectionTerm?
     var observed = Observed.everything
 
-    /// Whether membership or order may depend on other rows.
+    /// Whether the filter reads other rows or the row's id, or the order reads linked rows.
     var needsReach: Bool { residual.contains(where: \.needsReach) || sort.contains { $0.over != nil } }
 
     /// Whether a row may leave and come back without a modification. False if observers are not told of modifications.
@@ -109,8 +109,8 @@ struct WindowBounds {
     init(index column: Int) { leading = SortTerm(column: column, ascending: true) }
 
     init(leading term: SortTerm?, _ table: TableSchema) {
-        // Null has no order, so a range over an optional column has a hole and stays a residual filter. So do columns
-        // over links.
+        // Keys of an optional column begin with a mark of null, which bounds lack. So its conditions stay residual
+        // filters, like those over links.
         leading = term.flatMap { term in
             term.over != nil || table.columns[term.column].isOptional ? nil : term
         }
@@ -156,7 +156,7 @@ struct WindowBounds {
     }
 
     private static func range(_ comparison: Comparison, _ value: ColumnValue) -> (from: End?, to: End?)? {
-        // NaN sorts beyond infinity and passes no comparison, so open ends are closed at infinity.
+        // NaN sorts beyond infinity and passes no range condition, so open ends are closed at infinity.
         var first: End?
         var last: End?
         switch value {
