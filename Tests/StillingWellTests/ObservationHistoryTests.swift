@@ -1,7 +1,7 @@
 // Random histories of several connections, compared with a plain model. The store updates observed queries after each
 // commit, or after several at once.
-// `STILLINGWELL_HISTORY_SEEDS` is the number of histories of each kind, `STILLINGWELL_HISTORY_COMMITS` the version at which each
-// ends, and `TIDEGAUGE_SEED` the first seed.
+// `STILLINGWELL_HISTORY_SEEDS` is the number of histories of each kind, `STILLINGWELL_HISTORY_COMMITS` the version at
+// which each ends, and `TIDEGAUGE_SEED` the first seed.
 import Foundation
 import StillingWellFixtures
 import StillingWellSeededRandom

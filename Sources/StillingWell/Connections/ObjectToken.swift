@@ -1,5 +1,5 @@
-// An observer of one object. Turns changes of the object's row and backlinks into a list of changed properties. Used on the
-// connection's scheduler, except constants.
+// An observer of one object. Turns changes of the object's row and backlinks into a list of changed properties. Used on
+// the connection's scheduler, except constants.
 
 /// An object event before it is converted to the public type.
 enum DeliveredObjectChange {

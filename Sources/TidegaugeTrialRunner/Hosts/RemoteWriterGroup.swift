@@ -122,8 +122,8 @@ final class RemoteWriterGroup: WritingSide {
         guard !stations.isEmpty else { return [] }
         let goal = try HostFrame(.settle, Echo.goal(history, tokens))
         for station in stations { station.link.send(goal) }
-        // A host waits until no callback has come for `hang_timeout`, and then sends everything. One that takes longer than
-        // this counts as lost.
+        // A host waits until no callback has come for `hang_timeout`, and then sends everything. One that takes longer
+        // than this counts as lost.
         let mostNs = 2 * spec.hangTimeoutNs + HostLink.readyNs
         for station in stations {
             let deadlineNs = MonotonicClock.nowNs() + mostNs

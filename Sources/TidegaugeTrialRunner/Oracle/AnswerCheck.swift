@@ -16,7 +16,8 @@ struct AnswerCheck {
     /// Keys of the rows that pass the condition.
     private var passing: Set<Int64> = []
     private var replay: ChangeSetReplay
-    /// Values of the column `stamp`, by key, of rows that a commit has changed; `ReadAnswer.noRow` for rows that have left.
+    /// Values of the column `stamp`, by key, of rows that a commit has changed; `ReadAnswer.noRow` for rows that have
+    /// left.
     private var stamps: [Int64: Int64] = [:]
     private var sum: Int64 = 0
     /// Number of affecting commits so far.

@@ -23,7 +23,7 @@ struct TreeKey: Sendable, Hashable {
     }
 }
 
-/// Changes of a remaining row that count as modifications. Each row of a query's tree has the version of the last commit that changed it in this sense.
+/// Changes of a remaining row that count as modifications.
 enum Observed: Sendable, Hashable {
     /// All columns, and objects reached over up to `depth` links.
     case everything
