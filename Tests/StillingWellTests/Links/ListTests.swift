@@ -110,6 +110,22 @@ struct ListTests {
         }
     }
 
+    @Test("aggregates ignore nil and NaN, and compare integers exactly, in any order", arguments: [false, true])
+    func aggregates(_ isReversed: Bool) {
+        func result(_ aggregate: Aggregate, _ values: [ColumnValue]) -> ColumnValue {
+            var value = AggregateValue(aggregate)
+            for next in isReversed ? values.reversed() : values { value.add(next) }
+            return value.result
+        }
+        let doubles: [ColumnValue] = [.double(7), .double(.nan), .null, .double(5), .double(-.nan)]
+        #expect(result(.max, doubles) == .double(7) && result(.min, doubles) == .double(5))
+        #expect(result(.average, doubles) == .double(6) && result(.max, [.double(.nan)]) == .null)
+        let large = 1 << 53
+        #expect(result(.max, [.int(large), .int(large + 1)]) == .int(large + 1))
+        #expect(result(.min, [.int(-large), .int(-large - 1)]) == .int(-large - 1))
+        #expect(result(.max, [.int(.min), .int(.max), .int(.max - 1)]) == .int(.max))
+    }
+
     @Test("a count over a nil link is nil, and a count can be one of several")
     func counts() throws {
         let test = try store()

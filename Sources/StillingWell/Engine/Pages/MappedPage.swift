@@ -39,7 +39,7 @@ struct MappedPage {
         let kind = base.load(fromByteOffset: 10, as: UInt16.self) & Self.kinds
         guard kind == Self.branch || kind == Self.leaf else { return nil }
         let end = Int(base.load(fromByteOffset: 12, as: UInt16.self))
-        guard end > Self.headerBytes, end <= Self.headerBytes + 2 * Self.maxEntries else { return nil }
+        guard end > Self.headerBytes, end <= Self.headerBytes + 2 * Self.maxEntries, end & 1 == 0 else { return nil }
         self.base = base
         isBranch = kind == Self.branch
         count = (end &- Self.headerBytes) >> 1

@@ -98,7 +98,7 @@ struct Reach {
     }
 }
 
-/// An aggregate being computed.
+/// An aggregate being computed. Null and, except in a count, NaN are ignored.
 struct AggregateValue {
     private let aggregate: Aggregate
     private var count = 0
@@ -110,7 +110,7 @@ struct AggregateValue {
     init(_ aggregate: Aggregate) { self.aggregate = aggregate }
 
     mutating func add(_ value: ColumnValue) {
-        guard let next = Self.number(value) else { return }
+        guard let next = Self.number(value), !next.isNaN || aggregate == .count else { return }
         if case .date = value { isDate = true }
         var nextInteger: Int?
         if case .int(let value) = value { nextInteger = value }
@@ -125,10 +125,16 @@ struct AggregateValue {
                 }
             }
         case .min, .max:
-            if count > 0, aggregate == .min ? next >= number : next <= number { return }
+            if count > 0, !isBeyond(next, nextInteger) { return }
             number = next
             integer = nextInteger
         }
+    }
+
+    /// Whether a value lies beyond the extreme so far. Integers are compared exactly.
+    private func isBeyond(_ next: Double, _ nextInteger: Int?) -> Bool {
+        if let integer, let nextInteger { return aggregate == .min ? nextInteger < integer : nextInteger > integer }
+        return aggregate == .min ? next < number : next > number
     }
 
     var result: ColumnValue {
