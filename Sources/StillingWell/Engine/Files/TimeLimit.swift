@@ -1,4 +1,4 @@
-// Limits for waiting, made of the durations that callers give. A limit of 0 or less tries once.
+// Limits for waiting, made of durations or deadlines that callers give. A limit of 0 or less tries once.
 import Glibc
 
 /// Nanoseconds of a clock.
