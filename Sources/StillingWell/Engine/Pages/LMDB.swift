@@ -180,7 +180,8 @@ enum LMDB {
         return transaction!
     }
 
-    /// Begins a read transaction at the newest version. Begins again if a commit was announced meanwhile (`bellCount`).
+    /// Begins a read transaction at the newest version. Begins again if a commit or another wake-up was announced
+    /// meanwhile (`bellCount`).
     /// - Parameter known: a reset transaction to be renewed.
     static func beginReading(
         _ environment: OpaquePointer, again known: LMDBTransaction? = nil, at page: SharedPage

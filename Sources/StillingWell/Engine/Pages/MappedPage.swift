@@ -32,7 +32,7 @@ struct MappedPage {
     let isBranch: Bool
     let count: Int
 
-    /// Returns nil if the page has another number, is neither branch nor leaf, or has no or too many entries.
+    /// Returns nil if the page has another number, is neither branch nor leaf, or its offsets end out of range.
     @inline(__always)
     init?(_ base: UnsafeRawPointer, _ number: UInt64) {
         guard base.load(as: UInt64.self) == number else { return nil }

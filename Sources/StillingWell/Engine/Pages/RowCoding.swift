@@ -17,7 +17,8 @@ import StillingWellBasis
 @usableFromInline typealias RowReader = _RowReader
 typealias RowBuffer = _RowBuffer
 
-/// A row in memory that it does not own. A snapshot owns it, or a write transaction until its next change.
+/// A row in memory that it does not own. The owner is a snapshot, a write transaction until its next change, or a
+/// buffer.
 ///
 /// Unchecked because of the pointers: the row's memory is not written, and `source` points to the owner that keeps it
 /// alive.

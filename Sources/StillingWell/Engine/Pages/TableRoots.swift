@@ -51,8 +51,8 @@ struct TableRoots: @unchecked Sendable {
             map: map, lastPage: words.pointee.lastPage.load(ordering: .relaxed), root: known >> Self.handleBits)
     }
 
-    /// Looks up a table's root through LMDB. Returns nil if the table is missing or empty, or the page format is
-    /// unknown.
+    /// Looks up a table's root through LMDB. Returns nil if it finds none that it can use: the table may be empty, or
+    /// its record damaged.
     func find(
         _ handle: MDB_dbi, _ name: [UInt8], _ transaction: LMDBTransaction, _ pageMap: PageMap
     ) throws(EngineFailure) -> PageTree? {
