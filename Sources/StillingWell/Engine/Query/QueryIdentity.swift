@@ -1,6 +1,7 @@
 // Text that identifies a query: equal for equal queries in every process, as long as the table is declared in the same
-// way, and different for others, down to the last bit of a constant. Queries that differ only in section functions or
-// observed columns have the same text. Data stored on disk for a query is found by it. It is not meant to be read.
+// way, and different for others. Constants are compared by their bits, so 0.0 and -0.0 differ. Queries that differ
+// only in section functions or observed columns have the same text. Data stored on disk for a query is found by it. It
+// is not meant to be read.
 //
 // The text is a nested list in parentheses, in which every part ends before a blank or a parenthesis. Texts and bytes
 // are hexadecimal, and floating-point numbers are their bits.

@@ -102,7 +102,8 @@ struct Reach {
 struct AggregateValue {
     private let aggregate: Aggregate
     private var count = 0
-    /// Exact sum or extreme, as long as the values and their sum are integers.
+    /// The sum as long as all values and it are integers, or the extreme if it is an integer. `Double`s decide which
+    /// value is the extreme.
     private var integer: Int? = 0
     private var number = 0.0
     private var isDate = false
