@@ -78,7 +78,7 @@ struct FormatRange {
 
 struct StoreSchema: Codable {
     static let currentFormat = 5
-    /// Maximum number of columns of a table: change sets hold changed columns in 64 bits.
+    /// Maximum number of columns of a table: rows and change sets have one bit per column in 64 bits.
     static let maxColumns = 64
     private static var key: UnsafeRawBufferPointer {
         let name: StaticString = "schema"
