@@ -7,7 +7,8 @@ import StillingWellBasis
 import StillingWellTree
 
 enum Salvage {
-    /// Number of rows between two commits of the new store. Each further 1,024 bytes of a row count as another row.
+    /// Number of rows and large values between two commits of the new store. Each full 1,024 bytes of one count as
+    /// another.
     private static let rowsPerCommit = 10_000
 
     /// Recovers the store at `place`, which no process has open, into `folder`. The old store stays as it is, except
