@@ -29,7 +29,7 @@ import Testing
         #expect(try Self.run(boats)?.map(\.objectCount) == [2, 2, 1])
     }
 
-    @Test("another request with the same cache name replaces the cache; so do other models")
+    @Test("another request with the same cache name replaces the cache")
     func requests() throws {
         let boats = try BoatStore(durability: .relaxed)
         try boats.add(0..<4)

@@ -140,7 +140,7 @@ import Testing
         let desk = try Desk(boats.store, Self.byQuay)
         try desk.controller.performFetch()
         desk.table.reload(desk.controller)
-        // Commits between the fetch and the first delivery.
+        // A commit between the fetch and the first delivery.
         try boats.store.write { connection in
             try connection.delete(boat(1, connection))
             try connection.add(Boat(9, length: 9, quay: 5))
