@@ -19,7 +19,7 @@ final class CollectionPublisherTests: ThreeMemos {
         _ = try connection.refresh()
     }
 
-    @Test("a list: publishes its initial content, then changes of the list and of its objects")
+    @Test("a list: publishes its initial content, then changes of the list")
     func list() throws {
         let shelf = try #require(try connection.object(Shelf.self, forPrimaryKey: 0))
         let probe = Probe<ListChange<Memo>>()
@@ -70,7 +70,7 @@ final class CollectionPublisherTests: ThreeMemos {
         #expect(failure == .notStored(type: "Shelf"))
     }
 
-    @Test("sections: publishes the initial sections, then inserted and deleted sections and rows")
+    @Test("sections: publishes the initial sections, then inserted sections and rows, and modified rows")
     func sections() throws {
         let sections = notes.sectioned(by: \.score) { $0 / 20 }
         let probe = Probe<SectionedResultsChange<Int, Memo>>()
