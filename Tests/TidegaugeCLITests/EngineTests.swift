@@ -1,4 +1,4 @@
-// Tests of `run --driver` with a command or a file: engines in processes of their own, like a user has them.
+// Tests of `--driver` with a command or a file: engines in processes of their own, like a user has them.
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-// Runs Python programs of the documentation as its readers would, with the libraries of the machine.
+// Runs Python programs with the libraries of the machine.
 import Foundation
 
 enum Python {

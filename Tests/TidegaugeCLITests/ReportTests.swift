@@ -1,4 +1,4 @@
-// Tests of the files that a run leaves, and of resuming a run.
+// Tests of the files that a run leaves, of resuming a run, and of lists and the schema as JSON.
 import Foundation
 import StillingWellTestThreads
 import Testing

@@ -1,4 +1,4 @@
-// Tests of an author's commands.
+// Tests of the commands for authors of scenarios.
 import Foundation
 import Testing
 

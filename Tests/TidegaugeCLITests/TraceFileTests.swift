@@ -23,7 +23,7 @@ import Testing
         let folder = try Folder()
         let ran = try run(trace, ["--profile", "smoke", "--driver", "stillingwell"], in: folder)
         #expect(ran.status == 0, "\(ran.output) \(ran.errors)")
-        // The whole trace is played, with all its queries.
+        // Both commits are played, and the query that is dropped before the end.
         let journal = folder.read("Reports/latest/journal.ndjson")
         #expect(journal.contains(#""traceNs":[150000000,250000000]"#) && journal.contains(#""passing_queries":1"#))
     }
