@@ -57,7 +57,7 @@ struct ClockOrderTests {
         #expect(engine.tracks[0].screen.count >= 8, "it keeps its clock gate")
     }
 
-    @Test("If counts have decided all scenarios, or none, the order stays")
+    @Test("Whether counts have decided all scenarios or none, the gates get the same states")
     func allOrNone() {
         func records(_ counted: [CountedRow]) -> [GateTrack.State] {
             var world = World([Truth(gate: told), Truth(effect: 0.1, gate: told)], seed: 4)
