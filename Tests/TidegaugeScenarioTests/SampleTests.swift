@@ -1,4 +1,4 @@
-// Tests of warnings about limits for which no trial has enough samples.
+// Tests of warnings and errors about limits for which trials have too few samples.
 import Testing
 
 @testable import TidegaugeScenario

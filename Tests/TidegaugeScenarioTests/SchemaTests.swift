@@ -95,7 +95,7 @@ import Testing
         if complaints.isEmpty { #expect(found.isEmpty) }
         for complaint in complaints where Self.keyErrors.contains(where: { complaint.contains($0) }) {
             let words = complaint.split(separator: "'", omittingEmptySubsequences: false)
-            // If the key is shortened or escaped in the message, any fault counts.
+            // If the message shortens the key, or quotes none, any fault counts.
             let key = words.count > 1 && !words[1].contains("…") ? String(words[1]) : ""
             #expect(found.contains { key.isEmpty || $0.contains(key) }, "\(complaint): \(found)")
         }

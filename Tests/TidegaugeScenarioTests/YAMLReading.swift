@@ -12,7 +12,7 @@ enum YAMLReading: String, CaseIterable {
         case number(Double)
         case truth(Bool)
         case nothing
-        /// A date, or one of the special words `<<` and `=`.
+        /// Anything else that is no text: a number such as `0x1f`, `1:30` or `.inf`, a date, `<<` or `=`.
         case other
     }
 
