@@ -100,7 +100,8 @@ import Testing
         }
     }
 
-    /// `precondition` and `preconditionFailure` lose their text in an optimised build (StillingWellBasis/Stop.swift).
+    /// `precondition` and `preconditionFailure` lose their text in an optimised build (StillingWellBasis/Stop.swift),
+    /// and `assertionFailure` does nothing there.
     @Test(arguments: [
         "FetchedResults", "StillingWell", "StillingWellCombine", "StillingWellSync", "TypedNotifications",
     ])
