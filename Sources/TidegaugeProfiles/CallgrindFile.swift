@@ -1,5 +1,5 @@
 // Reads files of `valgrind --tool=callgrind` ("Callgrind Format Specification", valgrind 3.19). Keeps instructions and
-// calls per function and the number of system calls.
+// calls per call chain and the number of system calls.
 import Foundation
 
 public enum CallgrindFile {

@@ -3,11 +3,11 @@
 import StillingWellBasis
 
 public enum FunctionName {
-    /// Returns a name such as `TreeDifference.walk(_:_:)`: without modules, types, generic arguments, and marks of
-    /// specialised, merged or inlined versions. Closures keep their context: `closure #1 in Store.write(_:)`. Symbols
-    /// of other languages stay the same, except for a library version (`malloc@@GLIBC_2.2.5`).
+    /// Returns a name such as `TreeDifference.walk(_:_:)`: without modules, argument types, generic arguments, and
+    /// marks of specialised, merged or inlined versions. Closures keep their context: `closure #1 in Store.write(_:)`.
+    /// Symbols of other languages stay the same, except for a library version (`malloc@@GLIBC_2.2.5`).
     ///
-    /// Functions that differ only in modules, types, constraints or files share a name, such as overloads by type.
+    /// Functions that differ only in modules, argument types, constraints or files share a name.
     public static func short(_ symbol: String) -> String {
         guard let text = Demangling.text(of: symbol) else {
             let name = symbol.prefix { $0 != "@" }
