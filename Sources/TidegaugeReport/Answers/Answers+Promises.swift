@@ -28,7 +28,7 @@ extension Answers {
     /// Counts trials that hung. An expected hang that was detected counts as success.
     static func hung(_ record: RunRecord) -> Answer {
         let hung = record.trials.count(where: \.hasHung)
-        // Every trial has a time limit without progress. A trial that crashed or was interrupted did not reach it.
+        // A trial that crashed, failed or was interrupted does not show whether it would have hung.
         let watched = record.trials.count { $0.hasHung || $0.fate == .completed || $0.fate == .oracleViolation }
         let plays = InterleavingTests(record)
         let source = plays.rows.isEmpty ? Answer.Source.hangs : .interleavingTests

@@ -1,5 +1,6 @@
-// Calibration of a machine: noise of each gate, share of false alarms when a binary is compared with itself, and
-// share of injected slowdowns that are detected. Stored beside the reports, one file per kind of machine.
+// Calibration of a machine: noise of each gate (the figure by which commits are compared), share of false alarms when
+// a binary is compared with itself (a null comparison), and share of injected slowdowns that are detected. Stored
+// beside the reports, in files named by the kind of machine.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure
@@ -14,7 +15,8 @@ public struct Calibration: Codable, Sendable, Equatable {
         public var driver: String
         public var name: FigureName
         public var isGate: Bool
-        /// Standard deviation of the logarithms of the pairs' ratios, estimated by the median absolute deviation.
+        /// Standard deviation of the pairs' changes, estimated by the median absolute deviation. A change is the
+        /// logarithm of a ratio, or a difference for figures without ratios.
         public var sigma: Double
         public var secondsPerPair: Double
         public var pairs: Int
@@ -29,7 +31,7 @@ public struct Calibration: Codable, Sendable, Equatable {
         /// Figures that were reported as moved in most comparisons.
         public var seenBy: [String]
         public var secondsPerComparison: Double
-        /// Number of comparisons with too many void pairs; nil in files of older versions.
+        /// Number of comparisons with too many void pairs (disturbed by the machine); nil in files of older versions.
         public var noisy: Int?
     }
 
@@ -103,8 +105,8 @@ public struct Calibration: Codable, Sendable, Equatable {
     /// Upper 95 % bound of the rate of false alarms.
     public var falseRedBound: Double { ClopperPearson.upperBound(hits: falseReds, trials: max(comparisons, 1)) }
 
-    /// Sensitivity as text: `can see +3.0 % on process_cpu, +12 % on end_to_end_latency p99, in 5 minutes`. Median
-    /// over all scenarios, time per scenario.
+    /// Sensitivity as text: `can see +3.0 % on process_cpu, +12.0 % on end_to_end_latency p99, in 5 minutes for a
+    /// scenario`. Medians over the entries of `noise`.
     public var fitness: String {
         let seconds = 300.0
         let sights = Self.alwaysMeasured.compactMap { name -> String? in

@@ -15,6 +15,7 @@ public final class CalibrationJournal {
         public var comparisons: Int
         /// Number of comparisons per flaw.
         public var power: Int
+        /// Slowdowns to inject.
         public var flaws: [String]
 
         public init(plan: ComparisonPlan, comparisons: Int, power: Int, flaws: [String]) {

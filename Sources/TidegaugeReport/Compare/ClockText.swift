@@ -1,4 +1,5 @@
-// Summaries of the gates that were measured in pairs: suspects, share of decided gates, and pairs still needed. Pure.
+// Summaries of the gates (figures by which commits are compared) that were measured in pairs: suspects, share of
+// decided gates, and pairs still needed. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 import TidegaugeStatistics

@@ -1,5 +1,5 @@
-// compare.json, and the gates in the formats of two services that track benchmarks. Keys are sorted, missing values
-// omitted. Pure.
+// compare.json, and the gates (figures by which commits are compared) in the formats of two services that track
+// benchmarks. Keys are sorted, missing values omitted. Pure.
 import Foundation
 import TidegaugeCompare
 import TidegaugeMeasure

@@ -1,5 +1,5 @@
-// summary.md of a comparison, for a pull request: the verdict, suspected gates, changes and failures. The rest is
-// folded. Pure.
+// summary.md of a comparison, for a pull request: the verdict, suspected gates, changes and failures. Other gates, void
+// pairs and what was not compared are folded. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 

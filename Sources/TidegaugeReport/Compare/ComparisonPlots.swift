@@ -12,7 +12,7 @@ enum ComparisonPlots {
         static let void = 8
     }
 
-    /// Intervals, estimates and thresholds of all gates, in the order of the table.
+    /// Intervals, estimates and thresholds of the gates that have a ratio, in the order of the table.
     static func forest(_ gates: [ComparedRow]) -> Plot? {
         var intervals: [Plot.Point] = []
         var estimates: [Plot.Point] = []

@@ -1,4 +1,5 @@
-// pairs.csv and effects.csv: the figures of all pairs on both sides, and all judgements. Pure.
+// pairs.csv and effects.csv: the figures of all pairs on both sides, and the judgements on them. Counts are in neither.
+// Pure.
 import TidegaugeCompare
 
 enum PairsCSV {

@@ -1,4 +1,4 @@
-// history.ndjson: one line per commit, scenario, driver and metric; and its table and page.
+// history.ndjson: one line per commit and figure; and its table and page.
 import Foundation
 import TidegaugeCompare
 import TidegaugeSpec

@@ -37,7 +37,7 @@ public struct JudgedComparison: Sendable {
         rows.filter { !$0.isGate && $0.isNews }.sorted { ($0.qValue ?? 1) < ($1.qValue ?? 1) }
     }
 
-    /// A void pair.
+    /// A pair that the machine disturbed. Only counted figures use it.
     struct VoidPair: Encodable {
         var subject: String
         var pair: Int

@@ -11,8 +11,8 @@ public final class ConsoleSummary: ReportFormat {
 
     /// - Parameters:
     ///   - earlier: rows of the earlier part of a resumed run.
-    ///   - gates: the gate of each scenario, which is its first column.
-    ///   - columns: width of the terminal; nil if there is none.
+    ///   - gates: the metric of each scenario by which commits are compared, which is its first column.
+    ///   - columns: width of the terminal; nil: tables are not limited.
     ///   - print: receives the whole summary.
     public init(
         earlier: [RunRow] = [], gates: [String: Metric], columns: Int? = nil, print: @escaping (String) -> Void
@@ -36,7 +36,7 @@ public final class ConsoleSummary: ReportFormat {
 
     /// Returns the summary of `rows`, with scenarios in the order of the run.
     /// - Parameters:
-    ///   - gates: the gate of each scenario, which is its first column.
+    ///   - gates: the metric of each scenario by which commits are compared, which is its first column.
     ///   - columns: width of the terminal; nil: tables are not limited.
     public static func render(_ rows: [RunRow], gates: [String: Metric], columns: Int? = nil) -> String {
         var hasFigures = false

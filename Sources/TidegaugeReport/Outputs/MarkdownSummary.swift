@@ -67,7 +67,8 @@ enum MarkdownSummary {
             + more + "\n"
     }
 
-    /// One line per scenario and driver with its gate. Interleaving tests have their own table.
+    /// One line per scenario and driver with its gate (the figure by which commits are compared). Interleaving tests
+    /// have their own table.
     private static func gates(_ record: RunRecord) -> String {
         let rows = record.scenarioNames.filter { record.scenario($0)?.gate != .interleavingTestTime }.flatMap { name in
             Digest.gate(name, record).map { gate in

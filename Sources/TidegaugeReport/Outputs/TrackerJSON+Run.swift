@@ -1,5 +1,5 @@
-// The gates of a run for github-action-benchmark and Bencher. Like `TrackerJSON` of a comparison, but with each point
-// separately and the range of its repetitions. Pure.
+// The gates of a run (figures by which commits are compared) for github-action-benchmark and Bencher. Like
+// `TrackerJSON` of a comparison, but with each point separately and the range of its repetitions. Pure.
 import TidegaugeCompare
 import TidegaugeSpec
 import TidegaugeStatistics

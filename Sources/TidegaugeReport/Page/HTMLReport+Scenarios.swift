@@ -1,5 +1,5 @@
-// The scenarios of a page, grouped by folder, each folded under its question and its gate; and the table of
-// interleaving tests by engine. Pure.
+// The scenarios of a page, grouped by folder, each folded under its question and its gate (the figure by which commits
+// are compared); and the table of interleaving tests by engine. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

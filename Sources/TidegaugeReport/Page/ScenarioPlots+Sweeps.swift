@@ -1,5 +1,6 @@
 // Plots over a swept key: upkeep cost with the exponent fitted over the collection's size, coalescing over the rate or
-// the burst with the knee, and the gate's metric. Pure.
+// the burst with the knee (the rate above which commits are coalesced more), and the gate: the metric by which commits
+// are compared. Pure.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -9,8 +10,8 @@ extension ScenarioPlots {
     /// A family of a sweep: points of one driver that differ only in one key.
     private struct Family: Hashable {
         var driver: String
-        /// The other keys with their values, such as `observers.count=1 writers.count=2`. The flag `at:` has them with
-        /// commas.
+        /// The other keys with their values, such as `observers.count=1 writers.threads=2`. The flag `at:` has them
+        /// with commas.
         var rest: String
     }
 

@@ -52,7 +52,7 @@ struct Headline {
         }.map { Headline($0) }
     }
 
-    /// Columns of a scenario: its gate first, then the headlines of all scenarios.
+    /// Columns of a scenario: its gate (the metric by which commits are compared), then the headlines of all scenarios.
     static func columns(gate: Metric?) -> [Headline] {
         guard let gate, gate != .interleavingTestTime else { return all }
         let own = Headline(gate)
@@ -77,8 +77,8 @@ enum Digest {
         var variant: String
     }
 
-    /// Formats the median over trials, with `≥` if any trial has only a bound, else with `~` if any is so small that
-    /// the cost of the harness dominates it (`at_floor`).
+    /// Formats the median over trials, with `≥` if any trial has only a bound, else with `~` if any is near the cost of
+    /// the harness (`at_floor`).
     static func cell(_ figures: [Figure]) -> String {
         guard let unit = figures.first?.metric.unit else { return "-" }
         let text = Humanised.text(median(figures.compactMap(\.value)), unit: unit)
@@ -225,8 +225,8 @@ enum Digest {
         return (gate == .upkeepCost ? [.upkeepInstructions] + counts : counts).first(where: isMeasured) ?? gate
     }
 
-    /// Returns the gate for each driver. If the median of a distribution is missing or 0, it uses p90, p99 or the
-    /// maximum, the first of them with values other than 0.
+    /// Returns the gate for each driver. If the median of a distribution is missing or 0 in any trial, it uses p90, p99
+    /// or the maximum: the first of them that is other than 0 in all trials, else the first that is in some.
     static func gate(_ scenario: String, _ record: RunRecord) -> [Gate] {
         guard let metric = gateMetric(scenario, record) else { return [] }
         let rows = record.rows.filter { $0.scenario == scenario && $0.figure.metric == metric }

@@ -3,6 +3,7 @@
 package enum Escaped {
     /// Replaces line ends and tabs by blanks, and other control characters, bidirectional embeddings, overrides and
     /// isolates by one visible character each.
+    /// - Parameter keepingLines: whether line feeds stay.
     package static func visible(_ text: String, keepingLines: Bool = false) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

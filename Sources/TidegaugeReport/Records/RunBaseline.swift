@@ -1,5 +1,5 @@
 // Figures of a run, kept for comparison with later runs: `Reports/baselines/NAME.json`. Contains counted figures of the
-// store, and times and rates that are gates.
+// store, and times and rates that are gates (the figures by which commits are compared).
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -10,7 +10,7 @@ public struct RunBaseline: Codable, Sendable, Equatable {
     public static let currentVersion = 1
     public static let folderName = "baselines"
 
-    /// Properties that two runs must share to be comparable.
+    /// Properties that two runs must share to be comparable; those of counting only if both have a `counter`.
     struct Origin: Codable, Equatable {
         var cpuModel: String
         var cores: Int
@@ -19,13 +19,13 @@ public struct RunBaseline: Codable, Sendable, Equatable {
         var profile: Profile
         var seed: UInt64?
         var overrides: [String]
-        /// Counter of the counted trials; nil if there were none, which is not a difference.
+        /// Counter of the counted trials; nil if there were none.
         var counter: InstructionCounter?
         /// nil in baselines of older versions.
         var countMethod: Int? = InstructionCounter.method
     }
 
-    /// One figure at one sweep point, with its values in all trials that have it.
+    /// One figure at one sweep point, with its values in several trials.
     struct Series: Codable, Equatable {
         var name: Name
         var values: [Double]

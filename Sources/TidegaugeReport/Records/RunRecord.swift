@@ -52,7 +52,7 @@ public struct RunRecord: Sendable {
         return record
     }
 
-    /// The gate of each scenario.
+    /// The gate of each scenario: the metric by which commits are compared.
     var gates: [String: Metric] {
         Dictionary(header.scenarios.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
     }
