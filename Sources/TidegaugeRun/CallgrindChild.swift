@@ -1,5 +1,5 @@
-// Runs a trial under callgrind and reads its output. Runs a copy of the program without debug information, because
-// valgrind cannot read Swift's. Function names stay.
+// Makes the command that runs a trial under callgrind, and reads callgrind's output. The command runs a copy of the
+// program without debug information, because valgrind cannot read Swift's. Function names stay.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeProfiles

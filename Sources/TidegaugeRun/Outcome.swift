@@ -5,7 +5,7 @@ import TidegaugeMeasure
 /// The exit codes of `tidegauge`, from best to worst.
 public enum Outcome: Int32, Sendable, CaseIterable {
     case pass = 0
-    /// A comparison could not decide a gate.
+    /// A comparison could not decide the figure by which commits are compared (the gate).
     case inconclusive = 2
     case unavailable = 69
     case limitBroken = 1
@@ -37,7 +37,7 @@ public enum Outcome: Int32, Sendable, CaseIterable {
     }
 }
 
-/// A stop request from a signal handler's queue to the thread that runs trials. It is never withdrawn.
+/// A stop request from a signal handler's queue to the threads that run trials. It is never withdrawn.
 public final class Interruption: Sendable {
     private let flag = Atomic<Bool>(false)
 

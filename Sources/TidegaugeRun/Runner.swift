@@ -60,7 +60,7 @@ public final class Runner {
     private let interruption: Interruption
     private unowned let delegate: any RunnerDelegate
     private let noiseLimits: NoiseLimits
-    /// nil: nothing is counted.
+    /// Counter of the counted companion trials; nil: there are none.
     private let counter: InstructionCounter?
     /// Measures a yardstick.
     private let yardstickNs: (Yardstick) throws -> Double
@@ -106,7 +106,7 @@ public final class Runner {
             spec, counter: counter, beside: driver?.isEmpty == true ? nil : empty, capabilities: driver?.capabilities)
     }
 
-    /// Number of child processes of a job, including all steps of its search.
+    /// Number of trials of a job with their companions, including all steps of its search.
     private func processes(_ job: Job) -> Int {
         let listed = job.trials.reduce(0) { $0 + makeGroup($1).members.count }
         let searching = Set(job.trials.map(\.driver)).count * job.searchSteps

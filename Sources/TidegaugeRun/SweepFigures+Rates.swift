@@ -6,7 +6,7 @@ import TidegaugeStatistics
 
 extension KnownTrial {
     /// Whether a trial kept up with its rate: it began nearly all commits within the window, neither lag nor staleness
-    /// grew noticeably, and nothing failed. Nil if one of these figures is missing.
+    /// grew noticeably, and nothing failed. Nil if a figure that decides this is missing.
     var isSustained: Bool? {
         guard record.fate == .completed else { return false }
         guard let started = value(.scheduleStarted) else { return nil }

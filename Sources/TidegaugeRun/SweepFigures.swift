@@ -1,7 +1,7 @@
 // Figures over the points of a sweep, from all trials of one driver. Pure.
 //
-// A sweep may contain several families of points that differ only in the swept setting. Each family has its own figure.
-// If the sweep has further keys, a flag `at:…` names the family.
+// A sweep may contain several families of points that differ only in one setting. Each family with two or more values
+// of the setting has its own figure. If the sweep has further keys, a flag `at:…` names the family.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics

@@ -163,7 +163,7 @@ struct GroupFigures {
         guard let with = measured.allocations, let without = baseline?.allocations, without.commits > 0,
             with.affectingCommits > 0
         else {
-            // Without counters the figure has no flag; with counters only the companion is missing.
+            // A machine without counters of the allocator needs no flag.
             let flags: [FigureFlag] = measured.allocations != nil ? [.noBaseline] : []
             return Figure(metric, .value, nil, n: 0, flags: flags)
         }

@@ -1,4 +1,4 @@
-// Protocol versions and drivers of a binary, queried before it is given a spec, because it may be of another commit.
+// Spec version and drivers of a binary, queried before it is given a spec, because it may be of another commit.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure
