@@ -163,8 +163,8 @@ extension Scenario {
         }
     }
 
-    /// Reports a metric that cannot be measured at any of the points. A metric that needs the wake probe is reported
-    /// if it cannot be measured at one of them.
+    /// Reports a metric that can be measured at none of the points. A metric that needs the wake probe is reported if
+    /// it cannot be measured at all of them.
     private func checkObstacles(
         _ metric: Metric, _ points: [Settings], _ measured: [Metric: Position], into problems: inout ProblemList
     ) {

@@ -75,8 +75,8 @@ extension Scenario {
         }
     }
 
-    /// Returns an upper bound of the number of samples: every commit affects every observer, and random arrivals are
-    /// dense.
+    /// Returns a number of samples that a trial hardly exceeds, or nil if unknown: every commit affects every
+    /// observer, and random arrivals are five standard deviations above their mean.
     private func most(_ samples: MetricEntry.Samples, at settings: Settings) -> Double? {
         guard samples == .commits || samples == .deliveries else { return expected(samples, at: settings) }
         let observers = samples == .commits ? 1 : settings.observers.count

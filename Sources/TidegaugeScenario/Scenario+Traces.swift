@@ -1,4 +1,5 @@
-// Traces of a scenario. Each is read from the folder of the file that names it, and is part of the scenario's hash.
+// Traces of a scenario. Each is read from the folder of the file that names it, unless another trace replaces all of
+// them, and is part of the scenario's hash.
 import StillingWellBasis
 import TidegaugeSpec
 

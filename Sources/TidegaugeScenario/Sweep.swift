@@ -45,7 +45,7 @@ struct Sweep {
         return values
     }
 
-    /// Upper bound of the number of points, at most `maximumPoints` + 1. Uses only lengths.
+    /// Number of points including duplicates, or `maximumPoints` + 1 if there are more. Uses only lengths.
     var pointCount: Int {
         let most = Self.maximumPoints + 1
         return products.reduce(0) { total, product in

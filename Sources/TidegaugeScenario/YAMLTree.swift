@@ -244,8 +244,8 @@ struct YAMLTree {
         return scalars.indices.contains(index) ? scalars[index] : nil
     }
 
-    /// Returns the first anchor or alias before `end` outside comments. As text, an anchor before a list or a map
-    /// causes a syntax error after it, for which the anchor must be reported.
+    /// Returns the first YAML anchor or alias outside comments, up to the line of `end`. As text, an anchor before a
+    /// list or a map causes a syntax error after it, for which the anchor must be reported.
     private func firstAnchor(upTo end: Position) -> Position? {
         for (number, start) in lineStarts.enumerated().prefix(end.line) {
             var previous: Unicode.Scalar = " "
