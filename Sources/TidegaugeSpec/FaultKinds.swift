@@ -12,7 +12,7 @@ extension FaultSpec.Kind {
         case ownWriters
         /// A store that several processes can open.
         case sharedStore
-        /// Store files, so any durability but `memory`. Error messages suggest this one.
+        /// Store files, so any durability but `memory`. Error messages suggest the given one.
         case files(durability: String)
         /// A server that the trial started itself.
         case ownServer

@@ -36,9 +36,9 @@ public struct MetricEntry: Sendable {
         case instruction
         /// System calls or storage reads per commit of a counted trial, and counters of an engine.
         case access
-        /// Bytes and descriptors that are held.
+        /// Bytes and descriptors that are held, and ratios of them.
         case holding
-        /// CPU time, and times that are mostly CPU time, such as the service time.
+        /// CPU time of a trial, and times that are mostly CPU time, such as the service time.
         case processor
         /// Everything else: clock times, rates and ratios, and quantities that depend on thread timing, such as commits
         /// per callback, version lag and versions kept alive.

@@ -3,8 +3,8 @@
 extension TrialSpec {
     private static let mostCommits = 200
     /// Approximate number of rows that all counted commits together handle: changed rows, once for the store and once
-    /// per observer, rows that callbacks read, and list positions. The more rows a commit handles, the fewer commits
-    /// are counted.
+    /// per observer, rows that `count` and `iterate` read in callbacks, and list positions. The more rows a commit
+    /// handles, the fewer commits are counted.
     private static let countedRows = 4_000
     private static let fewestCommits = 3
     /// Number of counted commits per warm-up commit.

@@ -204,7 +204,7 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
         case runLoop = "run-loop"
         case queue
     }
-    /// Call that the first observing thread makes on the store after a commit. Commits during a call cause no other.
+    /// Call made on the store in the first delivery context after a commit. Commits during a call cause no other.
     public enum Calls: String, Codable, Sendable, CaseIterable {
         case none
         /// Begins a write transaction and cancels it.
@@ -240,8 +240,8 @@ public struct ObserversSpec: Codable, Sendable, Equatable {
     /// Check that observers make inside their callbacks, besides recording.
     public enum Audit: String, Codable, Sendable, CaseIterable {
         case none
-        /// Each commit moves an amount between two rows of its writer. An auditor on every observing thread sums all
-        /// amounts in each of its callbacks. A sum other than 0 shows a partial transaction.
+        /// Each commit moves an amount between two rows of its writer. An additional observer in every delivery
+        /// context sums all amounts in its callbacks. A sum other than 0 shows a partial transaction.
         case sums
     }
 
