@@ -1,6 +1,6 @@
-// The exact signed-rank test of whether paired differences are above 0, and its interval. It assumes only symmetry
-// under the null hypothesis. F. Wilcoxon 1945. Zeros are ranked but do not count (J. W. Pratt, JASA 1959); ties share
-// a rank. Exact for every n. Pure.
+// The exact signed-rank test of whether paired differences are above 0, and its interval. It assumes independent
+// differences that are symmetric under the null hypothesis. F. Wilcoxon 1945. Zeros are ranked but do not count (J. W.
+// Pratt, JASA 1959); ties share a rank. Pure.
 import Glibc
 
 /// Result of a one-sided test that differences are above zero.
