@@ -7,7 +7,7 @@ import TidegaugeSpec
 public enum CapabilityCheck {
     private static let noCalls = "it cannot be called on an observing thread"
 
-    /// Returns why `capabilities` are not enough for `spec`, as a sentence, or nil if they are.
+    /// Returns why a driver with `capabilities` cannot run `spec`, as a sentence, or nil if it can.
     public static func obstacle(_ spec: TrialSpec, _ capabilities: Capabilities) -> String? {
         guard let durability = DurabilityLevel(rawValue: spec.durability) else {
             return "durability '\(spec.durability)' is none of full, relaxed, memory"

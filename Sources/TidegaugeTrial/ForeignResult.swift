@@ -1,6 +1,6 @@
 // Reads a result that another commit's binary wrote. Figures that only the other binary knows are kept by name.
-// Histograms and series of unknown metrics are dropped. Fields that it did not write have the values of an empty
-// result.
+// Histograms and series of unknown metrics are dropped. Top-level fields that it did not write have the values of an
+// empty result.
 import Foundation
 import TidegaugeMeasure
 import TidegaugeSpec

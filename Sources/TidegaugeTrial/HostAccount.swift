@@ -11,7 +11,8 @@ public struct HostAccount: Codable, Sendable, Equatable {
         /// Bounds of the host clock's lead at the start of the window, in ns.
         public var aheadAtLeastNs: Int64
         public var aheadAtMostNs: Int64
-        /// Maximum error of the host's times on the trial's clock, ± ns, over all converted times.
+        /// Maximum error, ± ns, of the host's times after conversion to the trial's clock, over commits and
+        /// observations.
         public var halfWidthNs: Int64
 
         package init(isSame: Bool, exchanges: Int, aheadNs: ClosedRange<Int64>, halfWidthNs: Int64) {

@@ -2,10 +2,11 @@
 // counted trial.
 import TidegaugeMeasure
 
-/// CPU time from the start of the measured window until the wait for the observers' last callbacks was over. It
-/// excludes the harness's own work: the conducting thread, the hiccup and wake probes, the reader of an engine's
-/// output, and active waiting.
+/// CPU time from the start of the measured window until the wait for the observers' last callbacks was over (on a host
+/// without observers: until the window and its commits ended). It excludes the harness's own work: the conducting
+/// thread, the hiccup and wake probes, the reader of an engine's output, and active waiting.
 public struct CPUAccount: Codable, Sendable, Equatable {
+    /// CPU time of the process and of a server of the measured engine.
     public var processNs: Int64 = 0
     /// CPU time in ns by `ThreadRole`.
     public var roleNs: [String: Int64] = [:]

@@ -60,7 +60,7 @@ public struct SkippedRecord: Codable, Sendable, Equatable {
 public struct Judgement: Codable, Sendable, Equatable {
     public enum Verdict: String, Codable, Sendable {
         case kept, broken
-        /// No judgement: the figure has no value or is too uncertain.
+        /// No judgement: the figure or its bound has no value, or the figure is too uncertain.
         case unknown
     }
 
@@ -70,7 +70,7 @@ public struct Judgement: Codable, Sendable, Equatable {
         public var metric: Metric
         public var statistic: String
         public var comparison: Limit.Comparison
-        /// Bound and value in the metric's unit; nil if unknown.
+        /// Bound and value in the metric's unit; nil if unknown or not finite.
         public var bound: Double?
         public var value: Double?
         /// Reason for the verdict `unknown`.
@@ -79,7 +79,6 @@ public struct Judgement: Codable, Sendable, Equatable {
         public init(_ limit: Limit, variant: String, bound: Double?, value: Double?, reason: String?) {
             (metric, statistic, comparison) = (limit.metric, limit.statistic, limit.comparison)
             (self.variant, self.reason) = (variant, reason)
-            // JSON cannot represent infinity or NaN.
             self.bound = bound.flatMap { $0.isFinite ? $0 : nil }
             self.value = value.flatMap { $0.isFinite ? $0 : nil }
         }

@@ -59,8 +59,9 @@ public struct TrialResult: Codable, Sendable {
 }
 
 extension Figure {
-    /// A figure below this multiple of its floor is dominated by the harness. The floor is the same figure of the no-op
-    /// driver, the cost of one clock read, or a percentile of late wake-ups.
+    /// A figure below this multiple of its floor is flagged `at_floor`. The floor is a cost of the harness: the same
+    /// figure of the no-op driver, its CPU time per commit (for `upkeep_cost`), the cost of one clock read, or the same
+    /// percentile of late wake-ups.
     package static let floorFactor = 3.0
 }
 
@@ -71,7 +72,7 @@ public struct TrialProgress: Codable, Sendable {
     }
 
     public var phase: Phase
-    /// Elapsed share of the measured window; negative in the warm-up, above 1 after its end.
+    /// Elapsed share of the measured window: 0 before it, above 1 while its writers still work after its end.
     public var fraction: Double
     public var commits: Int
     public var callbacks: Int

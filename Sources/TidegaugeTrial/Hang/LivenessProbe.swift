@@ -7,7 +7,7 @@ import TidegaugeHangs
 import TidegaugeMeasure
 
 package enum LivenessProbe {
-    /// Prefixes of threads that wake by the clock regardless of the load: threads of the harness and of a second store.
+    /// Prefixes of the names of threads that wake by the clock regardless of the load.
     private static let clockwork = ["hiccup", wakeFloorPrefix, "co-tenant"]
     /// Prefix of the names of the wake probe's threads.
     package static let wakeFloorPrefix = "floor-"
