@@ -12,7 +12,7 @@ public struct ComparisonRecord: Sendable {
     public var pairs: [PairRecord] = []
     /// Counted figures.
     public var counted: [CountedRow] = []
-    /// Whether counts were recorded, but not the end of counting.
+    /// Whether counting began but did not finish.
     public var isCounting = false
     /// Points that could not be counted, with the reason.
     public var uncounted: [OneSided] = []
