@@ -1,5 +1,5 @@
-// Checks that the machine kept its speed during all trials from which one time or rate is computed: the points of a
-// sweep, a trial and its companions, or trials of two drivers.
+// Checks, by readings before each trial and after the last, that the machine kept its speed. Times and rates that are
+// computed from several trials need this: the points of a sweep, a trial and its companions, or trials of two drivers.
 import TidegaugeMeasure
 import TidegaugeSpec
 
