@@ -139,7 +139,7 @@ public enum ServerTransport: String, Codable, Sendable, CaseIterable {
 public struct DatasetSpec: Codable, Sendable, Equatable {
     /// Primary keys as the engine stores them. The harness uses integers in both cases.
     public enum Keys: String, Codable, Sendable, CaseIterable {
-        /// Integers. New rows get higher keys than all existing ones.
+        /// Integers. New rows get higher keys than the initial ones, and than earlier rows of the same writer.
         case ascending
         /// 16 random bytes.
         case uuid
