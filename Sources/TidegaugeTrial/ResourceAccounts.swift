@@ -6,7 +6,7 @@ import TidegaugeMeasure
 /// without observers: until the window and its commits ended). It excludes the harness's own work: the conducting
 /// thread, the hiccup and wake probes, the reader of an engine's output, and active waiting.
 public struct CPUAccount: Codable, Sendable, Equatable {
-    /// CPU time of the process and of a server of the measured engine.
+    /// CPU time of the process, of a server of the measured engine, and of separate writing processes.
     public var processNs: Int64 = 0
     /// CPU time in ns by `ThreadRole`.
     public var roleNs: [String: Int64] = [:]

@@ -27,7 +27,7 @@ package enum HangReport {
     }
 
     /// Inspects another process that has reported nothing for too long. Reports a cycle of mutexes if there is one.
-    /// Otherwise reports the threads that compute, or the futexes that its threads sleep on.
+    /// Otherwise reports the threads that compute, or at most 12 threads with the futexes that they sleep on.
     package static func fromOutside(_ pid: Int32) -> HangRecord {
         if let cycle = WaitForGraph(KernelView.snapshot(of: pid)).cycles.first {
             return HangRecord(.deadlock, cycle: cycle.edges, sentence: cycle.sentence)
@@ -73,7 +73,8 @@ package enum HangReport {
         stake.place.isEmpty ? stake.resource.label : "\(stake.resource.label) at \(stake.place)"
     }
 
-    /// Waits, holds and hand-offs of each thread as spans on one time line that starts with the earliest event.
+    /// Waits, holds and hand-offs in the last events of each thread, as spans on one time line that starts with the
+    /// earliest of these events.
     static func lastEvents() -> [TraceSpan] {
         let all = Tracing.lastEvents().filter { !$0.moments.isEmpty }
         let startNs = all.compactMap { $0.moments.first?.atNs }.min() ?? 0
