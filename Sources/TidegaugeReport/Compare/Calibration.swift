@@ -47,7 +47,7 @@ public struct Calibration: Codable, Sendable, Equatable {
     public var pValues: [Double]
     public var power: [Power] = []
 
-    /// - Parameter nulls: comparisons of a binary with itself, without common pairs.
+    /// - Parameter nulls: comparisons of a binary with itself. No two share a pair.
     public init(machine: String = MachineKey.current, nulls: [ComparisonEngine]) {
         self.machine = machine
         noisy = Self.noisy(nulls)
