@@ -163,8 +163,8 @@ extension Scenario {
         }
     }
 
-    /// Reports a metric that can be measured at none of the points. A metric that needs the wake probe is reported if
-    /// it cannot be measured at all of them.
+    /// Reports a metric that can be measured at none of the points. A metric that needs the wake probe is reported even
+    /// if there is only one point where it cannot be measured.
     private func checkObstacles(
         _ metric: Metric, _ points: [Settings], _ measured: [Metric: Position], into problems: inout ProblemList
     ) {
