@@ -36,11 +36,12 @@ enum HTMLReport {
         let subject = SubjectFigures(record).driver
         let engines = Digest.inOrder(record.trials.filter { $0.spec.interleaving == nil }.map(\.spec.driver))
         let others = engines.filter { $0 != subject && !record.header.isEmpty($0) }
-        let beside = others.isEmpty ? "" : ", beside \(others.joined(separator: " and ")),"
+        let last = others.last.map { others.count == 1 ? $0 : "\(others.dropLast().joined(separator: ", ")) and \($0)" }
+        let beside = last.map { ", beside \($0)" } ?? ""
         let engine = (subject.isEmpty ? "no driver" : subject) + beside
         let what =
             record.header.counter.map { "Counted by \($0.rawValue): instructions per commit of \(engine)" }
-            ?? "Measured: how fast and at what cost \(engine) tells observers about commits"
+            ?? "Measured: how fast and at what cost \(engine)\(others.isEmpty ? "" : ",") tells observers about commits"
         let commit = "\(record.environment.commit.prefix(8))\(record.environment.dirty ? " with changes" : "")"
         return "\(what). Commit \(commit), "
             + "\(Humanised.count(record.trials.count, "trial")) of "
