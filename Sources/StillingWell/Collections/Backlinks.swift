@@ -9,8 +9,8 @@ import StillingWellBasis
 ///     }
 ///
 /// The property takes no column, may be added and removed without migration, and cannot be set. Filters and orders
-/// cannot name it. Observers of the object are notified when an object begins or ceases to link to it. Use it on the
-/// object's connection only.
+/// cannot name it. Observers of the object are notified when an object begins or ceases to link to it, unless they name
+/// other properties only. Use it on the object's connection only.
 @propertyWrapper
 public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
     private let path: PartialKeyPath<Source>
@@ -136,7 +136,7 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
         live.map { AnyIterator($0.makeIterator()) } ?? AnyIterator { nil }
     }
 
-    /// Used by `Array(objects)`. May have fewer elements than `count` if rows are lost.
+    /// Used by `Array(objects)`. May have fewer elements than `count` if rows cannot be read.
     public func _copyToContiguousArray() -> ContiguousArray<Source> { ContiguousArray(gathering: makeIterator()) }
 
     /// Returns the same objects as results, which can be refined, observed by key paths, or frozen.

@@ -16,7 +16,7 @@ extension List: _LinkingProperty where Element: StoredObject {
 
 extension StoredObject {
     /// Returns the objects whose link leads to this one, or whose list contains it, live and in order of creation.
-    /// - Throws: `notStored`, `unknownModel`; `otherClass` if the link or list is of another class.
+    /// - Throws: `notStored`, `unknownModel`; `otherClass` if the link or list is for objects of another class.
     public func linkingObjects<Source: StoredObject, Property: _LinkingProperty>(
         _ keyPath: KeyPath<Source, Property>
     ) throws -> Results<Source> {
@@ -25,7 +25,7 @@ extension StoredObject {
         let ordinal = ModelLayout.of(Source.self).column(keyPath)
         let (expected, actual) = (table.layout.targetName(ordinal), binding.table.schema.name)
         if let expected, expected != actual { throw StoreError.otherClass(type: actual, expected: expected) }
-        // The object is of the store and class, so the condition is made as it is for the table.
+        // Store and class of the object are known to fit, so the condition needs no check and names stored columns.
         let column = table.layout.column(ordinal)
         let isSource: FilterExpression =
             Property._isList

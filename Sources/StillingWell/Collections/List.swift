@@ -4,8 +4,8 @@
 /// An ordered list of values or objects that belongs to an object. It may contain an element more than once.
 ///
 /// A list is a view of its object's property: changing it changes the property. The list of a stored object is changed
-/// inside a write block and used on the object's connection only. An error makes the write fail. Changing one element,
-/// and reading by index, cost O(log n).
+/// inside a write block and used on the object's connection only. An error makes the write fail. In a stored object,
+/// changing one element and reading by index cost O(log n).
 public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByArrayLiteral {
     let box: ListBox<Element>
     private let owner: StoredObject?
@@ -67,7 +67,7 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return nothing(list)
     }
 
-    /// Returns a placeholder if reads have failed. The block that reads it will throw when it ends.
+    /// Returns a placeholder if reads have failed, otherwise nil. The block that reads it will throw when it ends.
     private func unreadable(_ list: StoredList) -> Element? { list.connection.hasFailedReads ? nothing(list) : nil }
 
     /// Returns a placeholder: nil, zero, or an object whose row does not exist.
@@ -76,13 +76,14 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         return Element._element(none, ListTable.value, list.connection, list.table)
     }
 
-    /// Returns the element of a row, or nil if it was removed.
+    /// Returns the element of a row, or nil if it was removed or cannot be read.
     private func shown(_ list: StoredList, _ id: UInt64) -> Element? {
         list.row(id).map { Element._element($0, ListTable.value, list.connection, list.table) }
     }
 
-    /// Iterates over the elements shown now. Changes made by the loop body do not make it skip or repeat one. Elements
-    /// that the body removes are not visited, such as a second occurrence of an object that is deleted at the first.
+    /// Iterates over the elements shown now. Changes made by the loop body do not make it skip or repeat one. In a
+    /// `store.write` block, elements that the body removes are not visited, such as a second occurrence of an object
+    /// that is deleted at the first. On a live connection they are visited if its delivered version has them.
     public func makeIterator() -> AnyIterator<Element> {
         guard let stored else { return AnyIterator(box.elements.makeIterator()) }
         let connection = stored.connection
@@ -101,7 +102,8 @@ public struct List<Element: ListElement>: RandomAccessCollection, ExpressibleByA
         }
     }
 
-    /// Used by `Array(list)`. May have fewer elements than `count` if elements are lost.
+    /// Used by `Array(list)`. May have fewer elements than `count` if another writer removed some, or if some cannot be
+    /// read.
     public func _copyToContiguousArray() -> ContiguousArray<Element> { ContiguousArray(gathering: makeIterator()) }
 
     // MARK: Changing
@@ -229,8 +231,8 @@ extension List where Element: Equatable {
 
 extension List where Element: StoredObject {
     /// Returns the first index of `object`, or nil. O(log n) for each element that links to it, in this property's
-    /// lists of all objects. O(n) if the shown rows are older than the version read, as in a write block before a
-    /// pending delivery, and for a list that is not stored.
+    /// lists of all objects. O(n) for a list that is not stored. O(n) also in a write on a live connection, and until
+    /// its commit is delivered, if the list is observed or another writer has changed this property's lists.
     /// - Throws: `otherStore` if the list is in another store than the object; `storage`, `damaged`.
     public func index(of object: Element) throws -> Int? {
         guard let binding = object.binding else { return firstIndex { $0 === object } }

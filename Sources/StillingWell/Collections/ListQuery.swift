@@ -6,7 +6,8 @@ class ListQuery {
     /// Object that the list belongs to.
     private var owner: ObjectID?
     final var made: ConnectionQuery?
-    /// Elements read last. Valid while both numbers are unchanged.
+    /// Elements read last, with the connection's `rowEpoch` and the write's `generation` (-1 without a write) then.
+    /// Valid while both numbers are unchanged.
     final var run: (elements: ListRun, epoch: Int, generation: Int)?
 
     /// Sets the owner. Discards the state if it was another object's.

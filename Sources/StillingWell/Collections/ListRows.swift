@@ -70,7 +70,7 @@ struct ListRows {
             let found = position.withUnsafeBytes {
                 list.order.rank(of: element, at: $0, of: list.binding.id, in: source)
             }
-            // Cached, because callers usually move the element next.
+            // Cached, because callers often read or move the element next.
             if let found { remember(found.run) }
             return found?.rank
         case .shown(let tree):
@@ -89,7 +89,9 @@ struct ListRows {
         }
     }
 
-    /// Returns the cached run of elements if it contains `rank`, otherwise reads the run around `rank`.
+    /// Returns the cached run (adjacent elements, and the list's length) if it contains `rank`, otherwise reads the run
+    /// around `rank`.
+    /// - Parameter anyRank: whether any cached run will do, for callers that need the length only.
     private func run(around rank: Int, _ source: any RowSource, anyRank: Bool = false) -> ListRun {
         let now = (epoch: connection.rowEpoch, generation: connection.transaction?.generation ?? -1)
         if let known = query.run, (known.epoch, known.generation) == now,

@@ -33,7 +33,7 @@ struct ListSource: Sendable {
     /// Returns the id of an element's object, as the connection shows it.
     func objectID(ofElement element: UInt64, _ connection: Connection) -> ObjectID {
         let id = ObjectID(rawValue: element)
-        // An element that the loop removed has no row. Its object reads as deleted.
+        // Without a row, as for an element that the loop has added and removed, the object reads as deleted.
         return connection.rowForGetter(elements, id).map { ObjectID(rawValue: $0.slot(ListTable.value)) } ?? .none
     }
 }

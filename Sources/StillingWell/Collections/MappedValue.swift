@@ -19,7 +19,8 @@ import StillingWellBasis
 ///
 /// The file may contain a value for which `init(stored:)` returns nil, for example one from a newer program. Reading it
 /// makes the surrounding `store.read` or write block throw `unknownValue`. Elsewhere the process ends with that
-/// message. Any thread.
+/// message. So it does inside a block if the value is a list element, minimum, maximum or section key, and the type has
+/// no value for a stored zero or empty text. Any thread.
 public protocol MappedValue: StorableValue, ListElement {
     /// Stored type: a non-optional property type.
     associatedtype StoredValue: StorableValue

@@ -21,7 +21,7 @@ extension Double: SummableValue {}
 extension Results {
     /// Returns the smallest value of a property, or nil if there is no value. On the connection's scheduler. O(log n)
     /// for the leading sort column of observed results. For unobserved results the property's index, if it has one, is
-    /// read from one end until an object passes. Otherwise as `sum(_:)`.
+    /// read from one end until an object passes. Otherwise, or if too many objects do not pass, as `sum(_:)`.
     public func min<Value: MeasurableValue>(_ keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(keyPath, isLast: false)
     }
@@ -45,9 +45,10 @@ extension Results {
     /// `Double`. On the connection's scheduler.
     ///
     /// O(n). The first call on observed results requests that upkeep maintain the property's sum, minimum and maximum
-    /// until the observers end. Calls are O(log n) once these have arrived with a later delivery. That takes 8 bytes
-    /// per object (16 for an optional `Int`). It is limited to eight properties, and not available for objects of a
-    /// list, for results observed by other key paths only, or for results of which only the sections are observed.
+    /// until the observers end. Calls are O(log n) once these have arrived with a later delivery, except while the
+    /// connection shows own writes. That takes 8 bytes per object (16 for an optional `Int`). It is limited to eight
+    /// properties, and not available for objects of a list, for results observed by other key paths only, or for
+    /// results of which only the sections are observed.
     ///
     /// A sum of `Int` is exact; outside of the range of `Int` it is the nearest `Int`. A sum of `Double` is accumulated
     /// in double length. The order of the objects may change its last bits.
@@ -142,7 +143,7 @@ extension Results {
         return nil
     }
 
-    /// Returns the value at one end of the order, ignoring null and unordered values.
+    /// Returns the value at one end of the order, ignoring null and NaN.
     private func end<Value: MeasurableValue>(_ term: SortTerm, isLast: Bool) -> Value? {
         let column = table.schema.columns[term.column]
         let ordered = SortKeyBytes.ordered(column, ascending: term.ascending)

@@ -1,8 +1,7 @@
 // Indices of objects in results, as a user interface needs them to scroll to an object or to select it.
 
 extension Results {
-    /// Returns the index of an object, or nil if it is not in the results or not stored. O(log n) once the query is
-    /// evaluated.
+    /// Returns the index of an object, or nil if it is not in the results or not stored. Complexity as `index(ofID:)`.
     /// - Throws: `otherStore` for an object of another store, whose id may belong to another object here.
     public func index(of object: Object) throws -> Int? {
         try connection.number(of: object, in: table).flatMap { index(ofID: $0) }

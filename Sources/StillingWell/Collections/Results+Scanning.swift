@@ -39,14 +39,14 @@ extension Results {
         return counted?.count
     }
 
-    /// Returns an incremental scan of all rows if their order is that of the ids and there is no tree. nil during a
-    /// write, which may change rows that the loop has not reached.
+    /// Returns an incremental scan of the passing rows if they are in the order of ids, without a limit and without a
+    /// tree. nil during a write, which may change rows that the loop has not reached.
     func scan() -> RowScan? {
         guard asked.sort.isEmpty, asked.limit == nil, !hasTree, let source = askable as? Snapshot else { return nil }
         return RowScan(asked.filter, table, in: source)
     }
 
-    /// All rows in order, or nil if a tree is needed or there is one.
+    /// All rows in order. nil if a tree is needed, or if there is one and the rows are not cached as the first ones.
     var shownRows: [ScannedRow]? {
         if let limit = asked.limit, let found = firstRows(limit) { return found }
         guard asked.sort.isEmpty, !hasTree, let source = askable else { return nil }
@@ -59,7 +59,7 @@ extension Results {
     /// Returns the aggregates of a column by scanning rows, or nil if the rows should be found by id.
     func scannedSummary(of column: Int) -> MeasureSummary? {
         guard asked.limit == nil, let source = askable else { return nil }
-        // If the tree holds most rows of the table, one scan costs less than finding each row.
+        // If the tree holds at least a sixth of the table's rows, one scan costs less than finding each row.
         if hasTree, rows.count * Self.findingCost < RowQuery(.all, table).count(in: source) { return nil }
         let summary = RowQuery(asked.filter, table).summary(of: column, in: source)
         connection.noteFailedReads()
@@ -69,6 +69,6 @@ extension Results {
     /// Cost of finding a row by id, in rows of a scan.
     private static var findingCost: Int { 6 }
 
-    /// Whether the ends of the order are cheaper to find than all rows are to scan.
+    /// Whether there is a tree or one has to be made. The ends of its order are then found in it.
     var hasOrder: Bool { askable == nil || hasTree }
 }

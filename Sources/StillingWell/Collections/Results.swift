@@ -86,8 +86,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return refined { asked in asked.sort = [term] + asked.sort.filter { !$0.hasColumn(of: term) } }
     }
 
-    /// Returns the same objects in the order of several keys, the most significant first. On the connection's
-    /// scheduler.
+    /// Returns the same objects in the order of several keys, the most significant first. Replaces the order of earlier
+    /// `sorted` calls. Ties keep the order of creation, or of the list. On the connection's scheduler.
     public func sorted(by keys: [SortKey<Object>]) -> Results {
         var terms: [SortTerm] = []
         for key in keys {
@@ -145,7 +145,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     public func distance(from start: Int, to end: Int) -> Int { end - start }
     /// Number of objects. O(1), except for the first access after a delivery or a write. That is O(log n) for an
     /// observed query, for all objects of a class, and for one value of the primary key or an index; for a range of
-    /// values, also O(distinct values in it). Otherwise objects are tested: those that an index finds, or all.
+    /// values, also O(distinct values in it). Otherwise objects are tested: those that an index finds, or all. While a
+    /// live connection writes, and until its commits are delivered, an unobserved query is evaluated as a whole.
     public var count: Int {
         // Most common path in callbacks: the rows of an observed query are in its tree.
         if let known, known.isDelivered { return connection.shownRows(known).count }
@@ -157,6 +158,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 
     /// The first object, or nil if there is none. O(log n) for an observed query. Otherwise rows are read in the order
     /// of an index, of the primary key or of creation until one passes. For any other order each object is tested once.
+    /// While a live connection shows own writes, as `count`.
     public var first: Object? {
         if let found = firstRows(1) {
             return found.first.map { connection.makeObject(table, $0, connection.foundEpoch) }
@@ -181,7 +183,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         return _ResultsIterator(connection, table, rows.ids, of: asked.list)
     }
 
-    /// Used by `Array(results)`. May have fewer elements than `count` if rows are lost.
+    /// Used by `Array(results)`. May have fewer elements than `count` if rows cannot be read.
     public func _copyToContiguousArray() -> ContiguousArray<Object> { ContiguousArray(gathering: makeIterator()) }
 
     /// Returns `transform` of each object shown now, in order.
@@ -238,7 +240,8 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
 }
 
 extension Connection {
-    /// Returns the row at an index of a query's shown rows. nil if they are not cached, or the index is out of range.
+    /// Returns the id of the row at an index of a query's shown rows. nil if these are not cached, or the index is out
+    /// of range.
     func shownID(_ query: ConnectionQuery, _ index: Int) -> UInt64? {
         checkPlace()
         return query.shownID(at: index, shownState)
@@ -267,7 +270,7 @@ public struct SortKey<Object: StoredObject>: Sendable {
 }
 
 extension SortTerm {
-    /// Makes the order of a key path, in columns of the classes.
+    /// Makes the order of a key path. Its columns are ordinals of the classes' properties, not yet stored columns.
     init<Object: StoredObject, Value: StorableValue>(_ keyPath: KeyPath<Object, Value>, ascending: Bool) {
         let path = ColumnPath(keyPath)
         let property = path.property(of: keyPath, Value.self)

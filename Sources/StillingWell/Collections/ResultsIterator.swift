@@ -5,8 +5,8 @@
 
 /// Iterates over the objects that results showed when it was made.
 ///
-/// If nothing refers to the last returned object any more, that object is reused for the next row: making objects is
-/// the largest cost of a loop. Objects of a class with properties that are not stored are not reused.
+/// Outside of a write, the last returned object is reused for the next row if nothing refers to it any more: making
+/// objects is the largest cost of a loop. Objects of a class with properties that are not stored are not reused.
 public struct _ResultsIterator<Object: StoredObject>: IteratorProtocol {
     private let connection: Connection
     private let table: Table
@@ -22,7 +22,7 @@ public struct _ResultsIterator<Object: StoredObject>: IteratorProtocol {
     /// Snapshot that the rows were read from. nil if `epoch` is.
     private let source: Snapshot?
 
-    /// Row ids to return after `found`; rows of `list` if that is set.
+    /// Row ids to return, if the rows are in a tree. If `list` is set, they are ids of its elements.
     private var ids: [UInt64] = []
     private var nextID = 0
     private var list: ListSource?
@@ -74,7 +74,7 @@ public struct _ResultsIterator<Object: StoredObject>: IteratorProtocol {
     }
 
     private mutating func kept(_ object: Object) -> Object {
-        // Not kept in a write: objects made there are tied to its outcome.
+        // Not kept in a write: objects of rows that it has made are tied to its outcome.
         last = isReusing && connection.transaction == nil ? object : nil
         return object
     }

@@ -8,7 +8,7 @@ package struct SectionedQuery<Object: StoredObject> {
     fileprivate let table: Table
     fileprivate let query: ConnectionQuery
 
-    /// Rows as the connection shows them, including its own writes. Evaluates the query if needed.
+    /// Rows as the connection shows them, including its own writes, except in callbacks. Evaluates the query if needed.
     package var shown: SectionedRows { SectionedRows(connection.shownRows(query).tree, query.window) }
 
     /// The shown rows and their snapshot. Kept to compute later how they differ from the first delivery.

@@ -93,8 +93,8 @@ struct StoredList {
         return transaction
     }
 
-    /// Adds to the list's change counter, which is in its owner's row and notifies the owner's observers. Returns the
-    /// last number.
+    /// Adds to the list's change counter, which is in its owner's row and notifies the owner's observers. Returns its
+    /// new value.
     private func count(_ changes: Int) throws(StoreError) -> UInt64 {
         let last = try transaction.countChanges(changes, binding.table, binding.id, column)
         connection.noteOwnChange(binding.table, binding.id, .update)
