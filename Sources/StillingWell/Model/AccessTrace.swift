@@ -49,7 +49,7 @@ final class AccessTrace {
         return target
     }
 
-    /// Compares `keyPath` with the properties read. A computed property that reads them is another one, whatever it
+    /// Compares `keyPath` with the properties read. A computed property that reads them differs from them, whatever it
     /// returns.
     func likeness(to keyPath: AnyKeyPath) -> KeyPathIdentity.Likeness {
         guard let whole = KeyPathIdentity(keyPath) else { return .other }

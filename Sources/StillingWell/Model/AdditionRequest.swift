@@ -13,8 +13,8 @@ public enum UpdatePolicy: Sendable {
 
 struct AdditionRequest {
     var policy = UpdatePolicy.error
-    /// By object: bit i is set if the property of ordinal i was named. Objects that are missing here have all
-    /// properties.
+    /// By object: bit i is set if the property of ordinal i was named. For an object that is missing here, all
+    /// properties count as named.
     var given: [ObjectIdentifier: UInt64] = [:]
 
     func names(_ ordinal: Int, of object: AnyObject) -> Bool {

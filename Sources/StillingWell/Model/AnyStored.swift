@@ -8,7 +8,8 @@ public enum StoredRole: Sendable {
     case indexed
 }
 
-/// Makes the object that a link is set to from a given value. `place` names the property in errors.
+/// Makes the object that a link is set to, or that a list gets, from a given value. `place` names the property in
+/// errors.
 typealias MakeObject = (_ type: StoredObject.Type, _ value: Any, _ place: String) throws(StoreError) -> StoredObject
 
 /// The wrapper of a property of a class. Layouts cast the type of each field to this protocol only, because a failed
@@ -24,15 +25,15 @@ enum PropertyKind {
     case columnless
 }
 
-/// A `Stored` of any value, used with the address of a property.
+/// A `Stored`, `Linked` or `Listed` of any value, used with the address of a property.
 protocol AnyStored: AnyProperty {
     static var columnType: ColumnType { get }
     static var isOptional: Bool { get }
-    /// Whether values are `Float`, which are stored as `Double`.
+    /// Whether values are `Float` or `Float?`, which are stored as `Double`.
     static var isFloat: Bool { get }
     /// Whether a key path that ends at this property may have values of `type`. Over links they may be optional.
     static func isRead(as type: Any.Type) -> Bool
-    /// Whether `read` returns its argument for some sample values of the type.
+    /// Whether `read` returns its argument for each of some sample values of the type.
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool
     static func role(at address: UnsafeRawPointer) -> StoredRole?
     static var ordinalOffset: Int { get }
@@ -61,7 +62,7 @@ protocol AnyStored: AnyProperty {
 protocol AnyConnected: AnyStored {
     /// Returns the target of a link in an object that is not stored yet, and the declared class of the property.
     static func linked(at address: UnsafeRawPointer) -> (StoredObject, StoredObject.Type)?
-    /// Appends all objects that this property keeps alive. Used for objects that are not stored.
+    /// Appends all objects that this property keeps alive. Used when an object that the program made is freed.
     static func hold(at address: UnsafeRawPointer, in held: inout [StoredObject])
     /// Stores values that require the object's row to exist, such as list elements and links on cycles.
     /// - Parameter policy: how stored values are replaced. nil if the object is new.

@@ -10,7 +10,8 @@ extension ColumnPath {
     nonisolated(unsafe) private static var proven: [AnyKeyPath: ColumnPath] = [:]
     private static let provenLock = TracedMutex("paths of generic key paths")
 
-    /// Makes the path that `keyPath` names. Stops the program if it names anything except stored properties.
+    /// Makes the path that `keyPath` names. Stops the program if it names anything except stored properties and, at its
+    /// end, the count of a list.
     init<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>) {
         if let column = Self.known.value(ObjectPointer.borrowed(keyPath)) {
             self.init([column])

@@ -213,8 +213,8 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    /// Returns the property that a key path names. Stops the program if it leads over a link, or is the count of a list
-    /// where that cannot be used.
+    /// Returns the ordinal of the property that a key path names. Stops the program if it leads over a link, or is the
+    /// count of a list, unless `acceptsCount`.
     func column<Object: StoredObject>(_ keyPath: PartialKeyPath<Object>, acceptsCount: Bool = false) -> Int {
         let path = ColumnPath(keyPath)
         stopUnless(path.columns.count == 1, "\(keyPath) leads over a link; a property of \(typeName) is needed here")

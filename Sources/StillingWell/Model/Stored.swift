@@ -109,7 +109,8 @@ public struct Stored<Value: StorableValue> {
         @inline(never) get { Value._zero ?? value }
     }
 
-    /// Reports an unknown stored value and returns the property's default, with which a block continues.
+    /// Reports a stored value that is unknown or cannot be read. Returns the value that the wrapper holds, with which a
+    /// block continues: in an object read from a store, the property's default.
     @inline(never)
     @usableFromInline
     func unknown(_ error: UnknownValue, _ owner: StoredObject) -> Value {

@@ -154,8 +154,8 @@ open class StoredObject {
     /// Id of the row. nil for an object that is not stored.
     public var objectID: ObjectID? { binding?.id }
 
-    /// Whether the row has been deleted in the connection's version, or the block of the connection has ended. False
-    /// for a plain object.
+    /// Whether the row is deleted in the version that properties are read at, or the block of the connection has ended.
+    /// False for a plain object.
     public var isInvalidated: Bool { binding?.isInvalidated ?? false }
 
     /// Connection of this object. nil for a plain object.
