@@ -1,4 +1,4 @@
-// The elementary conditions of a query's text: a path compared with a constant.
+// The elementary conditions of a query's text: a path, or SELF, compared with a constant.
 
 extension QueryParser {
     private enum Operand {

@@ -1,12 +1,13 @@
 // Parses the text of a query to the filter, order and limit that the typed interface builds, by recursive descent.
 // Errors carry their position. Nesting is bounded, because it takes stack.
 //
-//     query       = [condition] [SORT(name [ASC|DESC], …)] [DISTINCT(name, …)] [LIMIT(n)]
+//     query       = [condition] [SORT(path [ASC|DESC], …)] [DISTINCT(name, …)] [LIMIT(n)]
 //     condition   = all [OR all]…          all = one [AND one]…          one = [NOT]… ( (condition) | test )
-//     test        = path op constant | constant op path | path IN {constant, …} | constant IN path
+//     test        = path op constant | constant cmp path | path IN {constant, …} | constant IN path
 //                 | path BETWEEN {low, high} | path.(condition) | TRUEPREDICATE | FALSEPREDICATE
-//     path        = [ANY|ALL|NONE] name[.name]…[.@count | .@sum.name | …] | SELF      over lists, ANY is meant
-//     op          = == != < <= > >= | CONTAINS BEGINSWITH ENDSWITH LIKE      with [c]: without regard to case
+//     path        = [ANY|ALL|NONE] name[.name]…[.@count | .@sum.name | …] | SELF      over lists, ANY is the default
+//     cmp         = == != < <= > >=       [c] after == or != means: without regard to case
+//     op          = cmp | CONTAINS BEGINSWITH ENDSWITH LIKE      [c] may follow each of these four
 //     constant    = 12 | 0.5 | "text" | 'text' | TRUE | FALSE | NULL | $0
 //
 // Some of these have other spellings, such as `<>` for `!=` and SOME for ANY.
@@ -29,7 +30,7 @@ struct QueryParser {
     /// Whether a column of a table has values of type `Float`.
     let isFloat: (_ table: TableSchema, _ column: Int) -> Bool
     let arguments: [QueryArgumentValue]
-    /// Returns why an object stored there cannot be used in this query, or nil if it can.
+    /// Returns why an object of the given store cannot be used in this query, or nil if it can.
     let reasonAgainst: (ObjectHome) -> String?
     var tokens: QueryTokens
     private var depth = 0

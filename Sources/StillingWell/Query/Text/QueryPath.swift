@@ -1,7 +1,7 @@
 // A path in the text of a query: a property of the queried class, or one reached over links and lists.
 
 struct QueryPath {
-    /// A list on the path, and the links that lead to it from the previous list.
+    /// A list on the path, and the links that lead to it from the previous list, or from the start.
     struct ListStep {
         var links: [Int]
         var column: Int
@@ -34,7 +34,7 @@ struct QueryPath {
     }
 
     /// Returns a condition on the path's end as one on the row where the path starts.
-    /// - Parameter passesMissing: whether a path with a null link passes, as null would.
+    /// - Parameter passesMissing: whether a path with a null link behind its last list passes, as null would.
     func along(_ condition: FilterExpression, passesMissing: Bool = false) -> FilterExpression {
         var result = FilterExpression.along(links[...], condition, passesMissing: passesMissing)
         for (index, list) in lists.enumerated().reversed() {

@@ -5,7 +5,8 @@
 
 extension Results {
     /// Returns the objects that also pass a condition given as text, in the order and with the limits it requests.
-    /// Equal to the same calls of `where`, `sorted`, `distinct` and `limited`, and the same live query.
+    /// Equal to the same calls of `where`, `sorted(by:ascending:)`, `distinct` and `limited`, and the same live query.
+    /// The keys of `SORT` are as calls from the last to the first.
     ///
     /// Keywords include `AND`, `OR`, `NOT`, `IN`, `BETWEEN`, `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE`, `ANY`,
     /// `ALL`, `NONE`, `SELF`, `TRUE`, `FALSE`, `NULL`, and at the end `SORT(…)`, `DISTINCT(…)`, `LIMIT(…)`. `[c]` after
@@ -61,7 +62,8 @@ extension Filter: CustomStringConvertible {
     }
 }
 
-/// Lets links and lists be compared with a stored object of this store. An object that is not stored equals no link.
+/// Lets links and lists be compared with a stored object of the queried store. An object that is not stored equals no
+/// link.
 extension StoredObject: QueryArgument {
     public var _queryArgument: _QueryArgumentValue {
         .object(ObjectArgument(id: objectID ?? .none, type: "\(type(of: self))", home: binding?.home))
