@@ -28,8 +28,7 @@ enum ObjectPairing {
         }
     }
 
-    /// Returns the first slot of an id by multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4). Ids
-    /// ascend, so neighbours must scatter.
+    /// Returns the first slot of an id by multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4).
     private static func home(of id: UInt64, bits: Int) -> Int {
         Int(truncatingIfNeeded: (id &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - bits))
     }

@@ -2,11 +2,11 @@
 // place, and returns the next tree when it is finished. Used by one thread; noncopyable; invisible to others before
 // `finish`.
 //
-// A node is written only by the edit whose id it carries. Testing for a reference count of one instead would depend on
-// who holds an old tree, and would read a count that other threads write.
+// A node is written only by the edit, or the building of a tree, whose id it carries. Testing for a reference count of
+// one instead would depend on who holds an old tree, and would read a count that other threads write.
 import Synchronization
 
-/// Id of the last edit in the process; 0 belongs to no edit.
+/// Id of the last edit, or building of a tree, in the process. The node of an empty tree has id 0.
 private let lastEdit = Atomic<UInt64>(0)
 
 /// A change of a tree in progress. Inserting and removing are O(log n).

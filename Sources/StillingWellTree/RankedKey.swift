@@ -149,8 +149,8 @@ package struct RankedNumber: Sendable {
 @usableFromInline
 package struct RankedEntry: Sendable, Equatable {
     @usableFromInline package var key: RankedKey
-    /// Version that last changed an observed column of the row, as far as known, or that of the evaluation. 0 if
-    /// unknown, and `.max` for a connection's own writes.
+    /// Version that last changed an observed column of the row, as far as known, or the version at which the row was
+    /// evaluated. 0 if unknown, and `.max` for a connection's own writes.
     @usableFromInline package var stamp: UInt64
 
     @inlinable

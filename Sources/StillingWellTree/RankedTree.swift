@@ -72,7 +72,7 @@ package struct RankedTree: Sendable {
     @inlinable package var count: Int { root.count }
     package var isEmpty: Bool { count == 0 }
 
-    /// Returns true if both have the same root, and so the same rows. If false, the rows may still be equal. O(1).
+    /// Returns true if both have the same root node, and so the same rows. If false, the rows may still be equal. O(1).
     @inlinable
     package func isIdentical(to other: RankedTree) -> Bool { root === other.root || sharesNodes(with: other) }
 
