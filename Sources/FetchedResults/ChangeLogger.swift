@@ -148,7 +148,7 @@ extension Store {
     }
 }
 
-/// Finds the logger of the write block in progress. A write block begins and ends on one thread.
+/// Finds the logger of the write block in progress.
 private enum ChangeLogging {
     @TaskLocal private static var current: Bound?
 

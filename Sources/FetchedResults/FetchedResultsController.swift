@@ -17,8 +17,9 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// Request for the content. A new one takes effect at the next `performFetch`.
     public var fetchRequest: FetchRequest<Object>
     /// Name of the file that keeps section names and sizes, with their version, for the next run of the program. nil
-    /// keeps none. Written at the first delivery, by `invalidate`, and when the last reference is released on the
-    /// connection's run loop or queue. If it is released elsewhere, or on an actor, the file is not updated then.
+    /// keeps none, and a store in memory has none. Written at the first delivery after `performFetch`. After that, also
+    /// by `invalidate`, and when the last reference is released on the connection's run loop or queue. If the reference
+    /// is released elsewhere, or on an actor, the file is not updated then.
     public let cacheName: String?
     /// Receiver of changes. Held weakly.
     public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
@@ -189,8 +190,8 @@ public final class FetchedResultsController<Object: StoredObject> {
 
     // MARK: The cache
 
-    /// Names and sizes of the sections from the last run, to show while the query is being evaluated. nil unless there
-    /// is a cache of the connection's version and of this request.
+    /// Names and sizes of the sections from the cache file, to show while the query is being evaluated. Read by
+    /// `performFetch`. nil unless the file is of the connection's version and of this request.
     public private(set) var cachedSections: [CachedSection]?
 
     private var cache: SectionCache? { cacheName.map { SectionCache($0, connection.store) } }

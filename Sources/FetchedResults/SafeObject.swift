@@ -22,7 +22,8 @@ extension SafeObject {
 
     /// Returns the live object, or nil if it was deleted. On the connection's scheduler. O(log n).
     ///
-    /// If the connection's version lacks the object, the connection reads the newest version from here on.
+    /// If the connection's version lacks the object and the newest version has it, a live connection reads properties
+    /// at the newest version from here on.
     /// - Throws: `StoreError.otherStore`, which names both stores; errors of `Connection.newestObject`;
     ///   `referenceTooNew` if the version of a `store.read` block or a frozen value lacks the object.
     public func object(in connection: Connection) throws -> Object? {

@@ -20,7 +20,8 @@ struct SectionCache {
         static let currentFormat = 2
 
         var format = Content.currentFormat
-        /// Text of the query with its constants, order, section keys and the model's columns. Changes with the schema.
+        /// Text of the query with its constants, order, section keys and the model's columns, and of the section
+        /// function's name. Changes with the schema.
         let identity: String
         let version: UInt64
         let sections: [CachedSection]

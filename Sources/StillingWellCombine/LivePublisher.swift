@@ -35,8 +35,8 @@ public struct LivePublisher<Output>: Publisher {
     ///     notes.changePublisher().handleToken { token = $0 }.sink { … }
     ///     try connection.write(withoutNotifying: [token]) { … }
     ///
-    /// After the token is invalidated no changes are noticed, and no completion comes. Cancel to end the subscription.
-    /// Holding the token does not keep it alive.
+    /// After the token is invalidated no changes are noticed, and no completion comes before the store is closed. To
+    /// end the subscription, cancel it. Holding the token does not keep it alive.
     public func handleToken(_ body: @escaping (NotificationToken) -> Void) -> LivePublisher {
         var publisher = self
         let earlier = tokenMade

@@ -93,8 +93,8 @@ final class WeakObject: @unchecked Sendable {
 
 /// A weak reference to a subscriber.
 ///
-/// Unchecked because the subscriber's class need not be Sendable: it is called only in the context that it subscribed
-/// for.
+/// Unchecked because the subscriber's class need not be Sendable. It is called only in the place that it subscribed
+/// for, which may be any thread that posts.
 final class WeakSubscriber: @unchecked Sendable {
     private(set) weak var object: (any NotificationSubscriber)?
     /// Same object, if it takes the poster. Found once, because a cast is slow.

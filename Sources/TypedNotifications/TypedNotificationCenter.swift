@@ -1,7 +1,7 @@
 // The notification center: subscribers by type. Posting copies the subscribers of a type under the lock and calls them
 // without it, so that a handler may post, subscribe and unsubscribe.
 //
-// The lock is a leaf. Arrays of registrations are never changed in place during an iteration.
+// No other lock is taken under the lock. Arrays of registrations are never changed in place during an iteration.
 import StillingWellSync
 
 /// Delivers notifications to the subscribers of their type.
@@ -30,8 +30,8 @@ public final class TypedNotificationCenter: Sendable {
         on place: NotificationPlace = .poster
     ) { add(Registration(.object(WeakSubscriber(subscriber)), from: poster, on: place), to: type) }
 
-    /// Subscribes a block, while the returned subscription is held. A block with two parameters also receives the
-    /// poster.
+    /// Subscribes a block, while the returned subscription is held and `poster`, if given, exists. A block with two
+    /// parameters also receives the poster.
     public func subscribe<Notification: TypedNotification>(
         to type: Notification.Type, from poster: Notification.Poster? = nil, on place: NotificationPlace = .poster,
         _ body: @escaping @Sendable (Notification) -> Void
