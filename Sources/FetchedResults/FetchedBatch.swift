@@ -29,8 +29,8 @@ enum FetchedChange {
     case section(Int, FetchedChangeType)
     case object(ObjectID, FetchedChangeType, from: RowPath?, to: RowPath?)
 
-    /// Returns the calls for a change set, in the order documented at `FetchedResultsControllerDelegate`. A move out of a
-    /// deleted section, or into an inserted one, becomes a deletion and an insertion: table views refuse such moves.
+    /// Returns the calls for a change set, in the order documented at `FetchedResultsControllerDelegate`. A move out of
+    /// a deleted section, or into an inserted one, becomes a deletion and an insertion: table views refuse such moves.
     /// - Parameter rows: the rows after the changes.
     static func all(_ changes: SectionedChangeSet, _ rows: SectionedRows) -> [FetchedChange] {
         var all: [FetchedChange] = []

@@ -19,7 +19,7 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// Name of the file that keeps section names and sizes, with their version, for the next run of the program. nil
     /// keeps none, and a store in memory has none. Written at the first delivery after `performFetch`. After that, also
     /// by `invalidate`, and when the last reference is released on the connection's run loop or queue. If the reference
-    /// is released elsewhere, or on an actor, the file is not updated then.
+    /// is released elsewhere, or on an actor or executor, the file is not updated then.
     public let cacheName: String?
     /// Receiver of changes. Held weakly.
     public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?

@@ -117,8 +117,8 @@ extension SectionedResults {
 }
 
 extension Connection {
-    /// A test for whether its caller is on the connection's scheduler. Always false for an actor, and for a connection
-    /// that is not live. Any thread.
+    /// A test for whether its caller is on the connection's scheduler. Always false for an actor or executor, and for a
+    /// connection that is not live. Any thread.
     package var placeCheck: @Sendable () -> Bool {
         guard let scheduler = try? live().scheduler else { return { false } }
         return { scheduler.isCurrent }

@@ -26,7 +26,7 @@ extension KeyPath where Root: StoredObject, Value: StorableText {
     }
 
     /// Passes if the whole property matches `pattern`. `*` matches any text and `?` one Unicode scalar. A backslash
-    /// before `*`, `?` or a backslash matches that character.
+    /// makes the next character stand for itself, such as `*`, `?` or a backslash.
     public func isLike(_ pattern: String, caseInsensitive: Bool = false) -> Filter<Root> {
         filter(.like, pattern, caseInsensitive)
     }
