@@ -1,4 +1,5 @@
-// The screen: the rows of one query, which follow its changes, and one watched to-do.
+// The screen: the rows of one query, which follow its changes, one watched to-do, and the number of open ones in the
+// title.
 import Foundation
 import StillingWell
 

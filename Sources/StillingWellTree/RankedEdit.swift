@@ -42,7 +42,7 @@ package struct RankedEdit: ~Copyable {
         return tree
     }
 
-    /// Adds an entry. If the key exists, sets only its stamp and measures.
+    /// Adds an entry. If the key exists, sets only its stamp (`RankedEntry.stamp`) and measures.
     /// - Parameter values: words of the entry's measures; nil sets zeros.
     /// - Returns: whether the key is new.
     @discardableResult

@@ -96,7 +96,7 @@ package struct RankedTree: Sendable {
         }
     }
 
-    /// Returns the stamp of the entry with `key`, or nil. O(log n).
+    /// Returns the stamp (`RankedEntry.stamp`) of the entry with `key`, or nil. O(log n).
     package func stamp(of key: RankedKey) -> UInt64? {
         withExtendedLifetime(key) {
             let place = place(of: BareKey(key))

@@ -8,7 +8,7 @@ package struct SectionedRows: Sendable {
     /// Sections. nil without section keys.
     package private(set) var sections: SectionPlaces?
 
-    /// - Parameter window: the window of the tree's query; it has no bounds if there are section keys.
+    /// - Parameter window: the part of the tree that its query shows; it has no bounds if there are section keys.
     package init(_ tree: RankedTree, _ window: TreeWindow) {
         self.tree = tree
         self.window = window

@@ -1,5 +1,5 @@
-// Converts the difference of two trees to the change set of a window. The difference is computed once and clipped for
-// each window.
+// Converts the difference of two trees to the change set of a window, the part of a tree that a query shows. The
+// difference is computed once and clipped for each window.
 
 extension TreeDifference {
     /// Returns the changes in `window`, which lies within the difference's limits. Rows that cross its bounds are
@@ -252,8 +252,8 @@ private struct Clip {
             == newBytes.prefix(sections.length(in: newBytes[...]))
     }
 
-    /// Adds rows written in place, and rows with a new stamp that keep their place although their key changed. Both
-    /// ascend on both sides. A key can change without a new stamp if its column is not observed.
+    /// Adds rows written in place, and rows with a new stamp (`RankedEntry.stamp`) that keep their place although their
+    /// key changed. Both ascend on both sides. A key can change without a new stamp if its column is not observed.
     private func addModifications(_ staying: [Pair], to result: inout ChangeSet) {
         let most = restamped.count + staying.count
         if most == 0 { return }

@@ -10,7 +10,7 @@ package final class TreeDifference: Sendable {
         let stamp: UInt64
     }
 
-    /// A row that is in both trees under the same key, with different stamps.
+    /// A row that is in both trees under the same key, with different stamps (`RankedEntry.stamp`).
     struct Restamped: Sendable {
         let oldRank: Int
         let newRank: Int

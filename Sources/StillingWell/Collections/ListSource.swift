@@ -1,5 +1,5 @@
 // Results over the objects of a list. Their rows are those of the list's element table. Filters and orders are
-// translated to run over the link from element to object, so that upkeep of linked filters and orders applies.
+// translated to run over the link from element to object, so that they are kept up to date as any over links are.
 import StillingWellBasis
 
 struct ListSource: Sendable {

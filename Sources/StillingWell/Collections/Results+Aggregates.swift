@@ -1,6 +1,6 @@
 // Aggregates over results. The extremes of the leading sort column are at the ends of the tree or index. For observed
-// results upkeep maintains requested aggregates in the tree's nodes (Upkeep+Measures.swift). All others read the rows
-// without making objects. `nil` and NaN are ignored.
+// results the thread that keeps queries up to date also maintains requested aggregates, in the tree's nodes
+// (Upkeep+Measures.swift). All others read the rows without making objects. `nil` and NaN are ignored.
 import Foundation
 
 /// A type that has a smallest and a largest value: numbers and `Date`.
@@ -44,10 +44,10 @@ extension Results {
     /// Returns the sum of a property, 0 for no objects. The sum of any integer type is an `Int`, that of `Float` a
     /// `Double`. On the connection's scheduler.
     ///
-    /// O(n). The first call on observed results requests that upkeep maintain the property's sum, minimum and maximum
-    /// until the observers end. Calls are O(log n) once these have arrived with a later delivery, except while the
-    /// connection shows own writes. That takes 8 bytes per object (16 for an optional `Int`). It is limited to eight
-    /// properties, and not available for objects of a list, for results observed by other key paths only, or for
+    /// O(n). The first call on observed results requests that the store maintain the property's sum, minimum and
+    /// maximum until the observers end. Calls are O(log n) once these have arrived with a later delivery, except while
+    /// the connection shows own writes. That takes 8 bytes per object (16 for an optional integer). It is limited to
+    /// eight properties, and not available for objects of a list, for results observed by other key paths only, or for
     /// results of which only the sections are observed.
     ///
     /// A sum of `Int` is exact; outside of the range of `Int` it is the nearest `Int`. A sum of `Double` is accumulated
@@ -131,8 +131,8 @@ extension Results {
         return sum.summary
     }
 
-    /// Returns the aggregates that upkeep maintains, or nil. If they are missing, requests them. nil while own writes,
-    /// or another version than the delivered one, are shown.
+    /// Returns the aggregates that the tree's nodes hold, or nil. If they are missing, requests them. nil while own
+    /// writes, or another version than the delivered one, are shown.
     func knownSummary(_ column: Int) -> MeasureSummary? {
         guard asked.list == nil, connection.transaction == nil, connection.showsDeliveredVersion,
             let delivered = deliveredQuery

@@ -7,7 +7,7 @@ struct FirstFound {
     let rows: [ScannedRow]
     /// Number of rows requested when these were found.
     let most: Int
-    /// The connection's epoch in which the rows are valid.
+    /// The connection's `epoch` when the rows were found. They are valid while it is unchanged.
     let epoch: Int
 }
 

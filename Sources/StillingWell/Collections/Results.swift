@@ -31,7 +31,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
     }
     /// The query, once it was made or found.
     var known: ConnectionQuery?
-    /// Count found without a tree, and the connection's epoch then.
+    /// Count found without a tree, and the connection's `epoch` then. Valid while that number is unchanged.
     var counted: (count: Int, epoch: Int)?
     var firstFound: FirstFound?
 
