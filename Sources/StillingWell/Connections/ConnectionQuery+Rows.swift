@@ -4,13 +4,21 @@ extension ConnectionQuery {
     /// Returns the index of a row in the window, or nil if it is not shown. O(log n) once the query is evaluated.
     func index(of id: ObjectID, _ connection: Connection) throws(StoreError) -> Int? {
         let rows = try connection.rows(self)
-        guard let row = connection.currentRow(table, id), let key = key(row, id, connection.currentSource),
-            let rank = rows.tree.rank(of: form.shownKey(key))
-        else {
+        guard let key = keyShown(id, connection), let rank = rows.tree.rank(of: form.shownKey(key)) else {
             try connection.checkReads()
             return nil
         }
         return rows.ranks.contains(rank) ? rank - rows.ranks.lowerBound : nil
+    }
+
+    /// Key under which a row is shown. That of the newest row may differ: it has what others have committed since the
+    /// delivered version.
+    private func keyShown(_ id: ObjectID, _ connection: Connection) -> RankedKey? {
+        if let own = shown?.overlay[id] { return own }
+        guard let delivered = connection.delivered else {
+            return connection.currentRow(table, id).flatMap { key($0, id, connection.currentSource) }
+        }
+        return connection.deliveredRow(table, id).flatMap { key($0, id, delivered) }
     }
 
     /// Applies own writes that `start` lacks to the shown rows. Each written row is moved from where it was shown
