@@ -7,7 +7,7 @@ import TidegaugeMeasure
 import TidegaugeSpec
 
 final class HoldingsMeter: Companion {
-    /// Divisor of the window's length: looks are at least this part of the window apart.
+    /// Divisor of the window's length; the quotient is the least interval between two looks by `look(_:)`.
     private static let looks: Int64 = 64
 
     private let store: any DrivenStore

@@ -14,7 +14,8 @@ struct FigureSheet {
     let hasObservers: Bool
     /// Whether latencies come from observers on the hosts that write.
     private let isEchoed: Bool
-    /// Time in ns from the harm to a server until the last observer received a later commit; see `heardAgainNs`.
+    /// Time in ns from the fault of `ServerFault` until the last observer had received a later commit; see
+    /// `heardAgainNs`. Nil without such a fault.
     let hearingAgainNs: Int64?
     /// Uncertainty (±) of times between two hosts; nil without hosts that write.
     let clockUncertaintyNs: Int64?

@@ -26,7 +26,7 @@ struct Findings {
     var recoveryNs: Int64?
     /// Accounts of the hosts if the spec gives its writers hosts.
     var hosts: [HostAccount] = []
-    /// Time of the harm to the server or its connections.
+    /// Time at which `ServerFault` injected its fault; nil without one.
     var harmedNs: Int64?
     var refusals = 0
     /// Counts by their names in the result.

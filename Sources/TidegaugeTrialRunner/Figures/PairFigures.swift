@@ -119,7 +119,8 @@ struct PairFigures {
         for commit in missed { endToEnd.record(commit.dueNs, nil, seenUntil: endNs) }
     }
 
-    /// Adds the log of a query observed for a part of the load: the commits due between its first delivery and its end.
+    /// Adds the log of a query observed for a part of the load. Commits count that were due after its first delivery
+    /// and not covered by it.
     mutating func add(_ passing: PassingLog, query number: Int) {
         guard let first = passing.callbacks.first, let last = passing.callbacks.last else { return }
         let query = history.queries[number]

@@ -30,7 +30,8 @@ enum TrialProvider: Sendable {
         var isFromDue: Bool { self == .schedule || self == .dueToCallback }
         var isDelivery: Bool { self == .dueToCallback || self == .commitToCallback }
 
-        /// Whether the span exists under a load. A closed loop has no due times and no delivery latencies.
+        /// Whether the span exists under a load. Only an open load has a schedule. A closed loop has no delivery
+        /// latencies.
         func exists(_ load: WritersSpec.Load) -> Bool {
             switch self {
             case .schedule: load == .open

@@ -45,8 +45,9 @@ public final class Agent {
     }
 
     /// Runs until the end of standard input.
-    /// - Throws: if a frame is invalid or unexpected, if the output is closed, if the process cannot be started, if the
-    ///   file of this binary cannot be read, or if the trial sends nothing for too long.
+    /// - Throws: if a frame is invalid or unexpected, if the output is closed, if the process cannot be started or the
+    ///   files of its records cannot be made, if the file of this binary cannot be read, or if the trial sends nothing
+    ///   for too long.
     public func run() throws {
         defer { worker?.process.kill() }
         let hello = HostHello(

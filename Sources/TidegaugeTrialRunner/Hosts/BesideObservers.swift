@@ -1,5 +1,5 @@
-// Observers in a process of a host, which may also write. They are like the trial's own observers, on the same
-// queries; they record here and the trial judges their records. Used by the worker's conducting thread.
+// Observers in a process of a host, which may also write. They have the queries of the trial's own measured observers.
+// They record here, and the trial checks their records. Used by the conducting thread of the process.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec

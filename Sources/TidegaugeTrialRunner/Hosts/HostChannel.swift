@@ -52,7 +52,7 @@ final class HostChannel {
     /// Returns the next frame of the input read so far, or nil if it is incomplete.
     func next() throws(HostFrame.Damage) -> HostFrame? { try reader.next() }
 
-    /// Waits for a frame of this kind. Throws if another one comes, or an invalid one.
+    /// Waits for a frame of this kind. Throws if another one comes, an invalid one, or only a part of one.
     /// - Returns: nil at the end of the input.
     func expect(_ kind: HostFrame.Kind) throws -> HostFrame? {
         while true {

@@ -12,8 +12,8 @@ struct HostFrame: Sendable, Equatable {
     /// Maximum payload in bytes that a reader accepts.
     static let mostBytes = 1 << 22
     static let headerBytes = 5
-    /// Time in ns, in addition to `hang_timeout`, after which either side gives up on a silent peer while the load
-    /// runs. It allows for a machine with no free core.
+    /// Time in ns after which either side gives up on a silent peer while the load runs, in addition to `hang_timeout`
+    /// and, for an agent, the length of the fault. It allows for a machine with no free core.
     static let silenceMarginNs: Int64 = 5_000_000_000
 
     var kind: Kind

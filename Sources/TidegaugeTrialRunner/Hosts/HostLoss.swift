@@ -1,4 +1,4 @@
-// The loss of a host during a trial, with the records so far. Its result has no figures of the store.
+// The loss of a host during a trial. Its result has no figures, but a histogram of the commits recorded so far.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial

@@ -122,7 +122,7 @@ extension StoreConfiguration {
             readsFirst: spec.observers.subscribe == .readFirst,
             mapBytes: spec.count == nil ? nil : Self.countedMapBytes, isCounted: spec.count != nil)
         server = ServerConfiguration(spec)
-        // Half of the trial's limit, so that a silent engine is reported before the trial counts as hung.
+        // At most half of the trial's limit, so that a silent engine is reported before the trial counts as hung.
         silenceLimitNs = min(silenceLimitNs, spec.hangTimeoutNs / 2)
     }
 }

@@ -122,8 +122,8 @@ final class RemoteWriterGroup: WritingSide {
         guard !stations.isEmpty else { return [] }
         let goal = try HostFrame(.settle, Echo.goal(history, tokens))
         for station in stations { station.link.send(goal) }
-        // A host waits until no callback has come for `hang_timeout`, and then sends everything. One that takes longer
-        // than this counts as lost.
+        // A host sends everything once its observers have covered the goal, or no callback has come for `hang_timeout`.
+        // If one takes longer than this, the trial fails.
         let mostNs = 2 * spec.hangTimeoutNs + HostLink.readyNs
         for station in stations {
             let deadlineNs = MonotonicClock.nowNs() + mostNs
@@ -170,8 +170,8 @@ final class RemoteWriterGroup: WritingSide {
         }
     }
 
-    /// Pings the hosts in turn, often enough to limit the clocks' drift, and to show that the trial runs.
-    /// - Returns: index of the host whose answer to wait for.
+    /// Pings the hosts in turn, often enough to bound the effect of the clocks' drift, and to show that the trial runs.
+    /// - Returns: index of the host whose answer to wait for; nil if none was pinged.
     private func pingNext(_ nowNs: Int64) -> Int? {
         guard nowNs >= nextPingNs else { return nil }
         nextPingNs = nowNs + Self.pingEveryNs / Int64(stations.count)

@@ -26,7 +26,8 @@ final class TimedFault: Companion {
         return TimedFault { cf_set_flush_delay_ns(0) }
     }
 
-    /// Sets the wall clock one hour ahead for 0.1 s, then one hour behind until the wait for deliveries has ended.
+    /// Sets this process's wall clock one hour ahead for about 0.1 s, then one hour behind until the wait for
+    /// deliveries has ended.
     static func clockStep(atNs: Int64) -> TimedFault {
         let hourNs: Int64 = 3_600_000_000_000
         return TimedFault([

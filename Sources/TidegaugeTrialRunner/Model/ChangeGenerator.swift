@@ -12,7 +12,7 @@ struct ChangeGenerator {
     private let movesInList: Bool
     private let choice: KeyChoice
     private let firstNewKey: Int64
-    /// The upper 31 bits of new scores are at least this.
+    /// The upper 31 bits of new scores are at least this, without a recorded workload.
     private let lowestUpper: UInt64
     /// Kinds with the upper end of their share of 2⁶⁴.
     private let kinds: [(kind: WritersSpec.ChangeKind, upTo: UInt64)]

@@ -57,7 +57,7 @@ struct ChangeSetReplay {
             ?? modifications(net, touched, Set(deleted), delivered)
     }
 
-    /// Checks (1), and that no more rows were moved than changed their sort key.
+    /// Checks (1), the number of moves, and that no more rows were moved than changed their sort key.
     private func membership(
         _ net: [QueryHistory.Touch], _ touched: [Int64: Int], _ deleted: [Int64], _ inserted: [Int64],
         _ delivered: Delivered

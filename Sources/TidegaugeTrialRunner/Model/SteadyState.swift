@@ -11,8 +11,8 @@ extension IntervalSeries {
         }
     }
 
-    /// Whether the confidence interval of the slope overlaps ±2 % of the median per second. Nil if fewer than 8 whole
-    /// intervals have samples.
+    /// Whether the confidence interval of the slope overlaps ±2 % of the median per second, or the median is not
+    /// positive. Nil if fewer than 8 whole intervals have samples.
     var isSteady: Bool? {
         let means = wholeMeans
         // Less than 2 s of intervals says nothing about a slope per second.

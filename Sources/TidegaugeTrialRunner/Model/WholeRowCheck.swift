@@ -54,7 +54,7 @@ struct WholeRowCheck {
     ///   - what: the collection, for the violation's text.
     ///   - count: number of its rows.
     ///   - read: passes each row to `SeenRows.look(at:)`.
-    /// - Returns: at most one violation; none if rows are plain or too many bytes have been checked.
+    /// - Returns: at most one violation; none if rows are plain or the check would exceed the limit of bytes.
     mutating func violations(
         _ what: String, count: Int, _ read: (inout SeenRows) throws -> Void
     ) rethrows -> [String] {

@@ -72,7 +72,7 @@ final class CallbackReader: Sendable {
 }
 
 extension RowCondition {
-    /// Makes the condition of a trial. Returns nil if there is none. O(rows).
+    /// Makes the condition of a trial. Returns nil if there is none. O(items of the dataset).
     init?(_ spec: TrialSpec) throws {
         guard let text = spec.observers.condition else { return nil }
         let (dataset, shape) = (Dataset(spec), RowShape(spec))

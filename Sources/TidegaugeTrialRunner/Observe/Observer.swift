@@ -1,5 +1,5 @@
 // One observer: receives and records deliveries. It runs inside an engine's callback, so recording takes no lock and
-// allocates nothing; everything else is computed later.
+// allocates nothing.
 //
 // `recorder` is written on the observer's delivery context, and used elsewhere only after a hop to that context. Other
 // threads may read `covered` and `callbacks` at any time.
@@ -9,13 +9,14 @@ import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeTrial
 
-/// A sink that records. It is made on the conducting thread and called on its delivery context.
+/// A sink that records. Engines call it on its delivery context.
 final class Observer: DeliverySink {
     let name: String
     /// Index of its query in the plan.
     let query: Int
     let site: DeliveryContext
-    /// Whether its callbacks are counted, but not measured. True for idle queries, whose rows no commit changes.
+    /// Whether its callbacks are counted, but not measured. True for idle queries, whose rows no commit changes, and
+    /// for late subscribers (`ObserverGroup.subscribeLate`).
     let isIdle: Bool
     let recorder: CallbackRecorder
     /// Nil if the rows in callbacks are not sampled.
@@ -82,7 +83,7 @@ final class Observer: DeliverySink {
 
     /// Number of callbacks begun; any thread.
     var callbacks: Int { callbackCount.load(ordering: .acquiring) }
-    /// The version of the last callback; any thread.
+    /// The version of the last callback, 0 if it has none; `.min` before the first callback. Any thread.
     var covered: Int64 { coveredVersion.load(ordering: .relaxed) }
 
     /// Returns the first callback from `count` on that began after `cancelledNs`, the time of cancellation.

@@ -105,7 +105,7 @@ final class ObserverGroup: Sendable {
 
     var callbacks: Int { observers.reduce(0) { $0 + $1.callbacks } }
 
-    /// Returns once every observer has been called once.
+    /// Returns once every observer has been called.
     func awaitInitialDeliveries() throws {
         var waiting = observers[...]
         try wait(until: {
@@ -116,8 +116,8 @@ final class ObserverGroup: Sendable {
         }
     }
 
-    /// Returns once every measured observer has been called for the last commit that changes its rows, or once no
-    /// callback has come for `hang_timeout`. In the latter case, the oracle judges the missing callbacks.
+    /// Returns once no measured observer lacks a net change of its rows, or once no callback has come for
+    /// `hang_timeout`. In the latter case, the oracle reports the missing callbacks.
     /// - Parameter standing: maps the version of a delivery to the version that it covers; nil if they are the same.
     func awaitQuiescence(_ history: History, standing: ((Int64) -> Int64)? = nil) throws {
         var waiting = observers.filter { !$0.isIdle }
@@ -223,7 +223,7 @@ final class ObserverGroup: Sendable {
         try observer.site.run(timeoutNs: spec.hangTimeoutNs) { try observer.subscription!.currentItems() }
     }
 
-    /// Feeds all columns of the rows that the observer shows to `seen`.
+    /// Returns `seen` with the rows that the observer shows added to it; unchanged if it shows no whole rows.
     func wholeRows(of observer: Observer, _ seen: SeenRows) throws -> SeenRows {
         try observer.site.run(timeoutNs: spec.hangTimeoutNs) {
             var seen = seen

@@ -24,8 +24,9 @@ enum SequenceCheck {
         return violations
     }
 
-    /// Checks that deliveries on one delivery context follow a single version at a time. Initial deliveries are
-    /// excluded, because each comes when its subscription is ready.
+    /// Checks that callbacks on one delivery context do not overlap, and that none has a lower version than the one of
+    /// another observer just before it. Initial deliveries are excluded, because each comes when its subscription is
+    /// ready.
     /// - Parameter together: whether the engine guarantees it (`Capabilities.advancesTogether`). If not, only
     ///   overlapping callbacks are violations.
     static func violations(site name: String, _ logs: [ObserverLog], together: Bool) -> [String] {

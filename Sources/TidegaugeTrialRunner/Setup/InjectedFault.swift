@@ -32,7 +32,7 @@ final class InjectedFault: Companion, Sendable {
     }
 }
 
-/// Used on its delivery context alone, except for the counts.
+/// Used on its delivery context alone, except `fail` and the counts.
 private final class HarmedSink: DeliverySink {
     private let sink: any DeliverySink
     private let injected: InjectedFault

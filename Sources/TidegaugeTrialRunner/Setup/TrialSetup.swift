@@ -1,4 +1,4 @@
-// The first half of a trial: a store with its rows, and observers that have each been called once.
+// The first half of a trial: a store with its rows, and observers that have each been called.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec
@@ -16,7 +16,7 @@ struct TrialSetup {
     let group: ObserverGroup
     /// Companions that existed before the first measured observer.
     let companions: [any Companion]
-    /// Hosts of remote writers and observers, as many as the spec asks for.
+    /// Hosts of remote writers and observers, as many as the spec asks for; this machine alone if it asks for none.
     let hosts: [HostEntry]
 
     /// - Parameter hosts: the available hosts.
@@ -70,7 +70,8 @@ extension TrialSpec {
 }
 
 extension HostEntry {
-    /// Returns the hosts of a trial's writers and observers; processes of this machine if no hosts are given.
+    /// Returns the hosts of a trial's writers and observers: processes of this machine if no hosts are given, one if
+    /// the spec asks for none.
     fileprivate static func all(of spec: TrialSpec, among hosts: [HostEntry]) throws -> [HostEntry] {
         guard let count = spec.hosts else { return [.here] }
         if hosts.isEmpty { return (0..<count).map { HostEntry(name: "here-\($0)") } }

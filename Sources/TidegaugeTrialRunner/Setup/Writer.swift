@@ -12,7 +12,7 @@ import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeTrial
 
-/// Commits what its generator draws, when its schedule says. One thread.
+/// Commits what its generator draws: at the due times of its schedule if the load is open. One thread.
 ///
 /// Unchecked because all mutable state except atomics belongs to the writer's thread until it has arrived at the gate
 /// `end`; `allocations` until it has arrived at `start`.
@@ -32,7 +32,8 @@ final class Writer: @unchecked Sendable {
     private(set) var fault: TrialFault?
     /// Allocation counters of the thread; set before it is ready.
     private(set) var allocations: ThreadAllocations?
-    /// Number of commits that the store refused while its disk was full or its server down; they were retried.
+    /// Number of attempts to commit that the store refused. Counted only if the trial's fault fills the disk or
+    /// restarts the server.
     private(set) var refusals = 0
     private var lastVersion: Int64 = 0
     private var lastCommittedNs: Int64 = 0
@@ -86,8 +87,8 @@ final class Writer: @unchecked Sendable {
     /// Number of commits that have returned so far; any thread.
     var commits: Int { progress.load(ordering: .relaxed) }
 
-    /// Due time of the next or current commit. It is `Int64.max` while a writer in lockstep waits for observers,
-    /// which has its own timeout. Any thread.
+    /// Due time of the next or current commit; in a closed loop the start of the load or of its time slice. It is
+    /// `Int64.max` while a writer in lockstep waits for observers, which has its own timeout. Any thread.
     var waitsUntilNs: Int64 { dueNs.load(ordering: .relaxed) }
 
     /// The thread's body. It is ready at `start` and lives until `end` opens, so that its CPU clock can be read.

@@ -113,7 +113,7 @@ protocol WritingSide: Companion {
     var spunNs: Int64 { get }
     /// Allocation counters of the writer threads in this process.
     var allocations: [ThreadAllocations?] { get }
-    /// Number of commits that the store refused; they were retried.
+    /// Number of attempts to commit that the store refused during a fault that explains refusals.
     var refusals: Int { get }
     /// Time in ns from the kill of a writer, or from the moment at which a stopped writer continues, to the next commit
     /// that returned.
