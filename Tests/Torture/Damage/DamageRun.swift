@@ -1,6 +1,6 @@
 // A run: makes the stores, damages copies, opens each in a child process, two at a time, and counts outcomes.
 //
-// `state` guards the tally, the number of the next copy and the first failure.
+// `state` guards the tally, the number of the next copy and a failure.
 import Foundation
 import StillingWellSeededRandom
 import Synchronization

@@ -54,7 +54,7 @@ enum Injury: CaseIterable {
         switch kind {
         case .offset, .entry, .child: return "\(kind): \(kind.applyInside(&copy, &random, in: [page]))"
         case .swapped, .duplicated:
-            // In half of the cases the other page has the same use.
+            // In half of the cases the other page is chosen among those with the same use.
             let other = random.below(2) == 0 ? pages[random.below(pages.count)] : nil
             return "\(kind): \(kind.apply(&copy, &random, to: page, by: other))"
         default: return "\(kind): \(kind.apply(&copy, &random, to: page))"

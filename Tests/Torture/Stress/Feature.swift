@@ -1,5 +1,5 @@
-// Features that a run has to exercise. Each is counted when it was checked. A run that did enough work fails if a
-// feature has the count 0.
+// Features that a run has to exercise, and that it counts. A run that did enough work fails if a feature has the count
+// 0.
 
 enum Feature: Int, CaseIterable, Sendable {
     case mainRunLoop, runLoopThread, serialQueue, customScheduler, actor, executor, mainQueue

@@ -1,5 +1,6 @@
 // The check of I6. When all writers have stopped, every connection must reach the last version within `patienceS`, and
-// every observer must have been told. Acknowledged commits must exist, and no older version may be held.
+// every observer must have been told. The acknowledged commits of this process must exist, and no older version may be
+// held.
 import Glibc
 import StillingWell
 

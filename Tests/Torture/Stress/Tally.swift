@@ -34,7 +34,7 @@ struct Tally: Sendable {
     let heldCommits = Counter()
     let pinnedCommits = Counter()
 
-    /// Number of checks by feature.
+    /// Number of occurrences by feature.
     private let features = Feature.allCases.map { _ in Counter() }
 
     func count(_ feature: Feature) { features[feature.rawValue].add() }
