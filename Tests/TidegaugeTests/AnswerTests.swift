@@ -147,7 +147,7 @@ import TidegaugeStillingWellDriver
         }
     }
 
-    /// Counts are stored under a checksum of the spec, so it must not contain the unset key.
+    /// Counts are stored under a checksum of the spec, so it must not contain these keys if they are unset.
     @Test func aSpecOfWhoReadsNothingSaysNothingOfIt() throws {
         let text = String(decoding: try SpecDialect.json(.tiny(), version: TrialSpec.currentVersion), as: UTF8.self)
         #expect(!text.contains("\"reads\"") && !text.contains("\"condition\""))

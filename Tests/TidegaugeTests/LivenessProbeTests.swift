@@ -1,4 +1,4 @@
-// Tests that distinguish a hung process from one without CPU time.
+// Tests that distinguish threads that wait from threads that compute, for reports of hangs.
 import CStillingWellPlatform
 import Dispatch
 import Foundation

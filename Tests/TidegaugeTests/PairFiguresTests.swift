@@ -66,7 +66,7 @@ import TidegaugeSpec
         #expect(pairs.endToEnd.mean == 200)
     }
 
-    /// Between hosts, a negative latency within the clocks' uncertainty is kept. A larger one is reported.
+    /// Between hosts, a negative latency is kept. One beyond the clocks' uncertainty is also reported.
     @Test func aCallBeforeItsCommitBeganIsNeverHidden() throws {
         let early = (1...20 as ClosedRange<Int64>).map { ($0, $0 * 1_000 - 30) }
         let doubtful = try figures(callbacks: [(0, 10)] + early, uncertaintyNs: 50)

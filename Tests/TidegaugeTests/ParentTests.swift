@@ -77,8 +77,8 @@ private func account(_ processNs: Int64, commits: Int, affecting: Int) -> CPUAcc
         return spec
     }
 
-    /// Makes a result of 100 commits, half of them affecting observers. A commit takes 90 µs with observers, 40 µs
-    /// without, and 2 µs on noop.
+    /// Makes a result of 100 commits, half of them affecting observers if there are any. A commit takes 90 µs with
+    /// observers, 40 µs without, and 2 µs on noop.
     private func costs(_ spec: TrialSpec) -> TrialResult {
         var result = TrialResult(fate: .completed)
         let perCommitNs: Int64 = spec.driver == "noop" ? 2_000 : spec.observers.count > 0 ? 90_000 : 40_000

@@ -63,7 +63,7 @@ struct PostgresTests {
         #expect((result.counts["row_samples"] ?? 0) > 0, "\(result.counts)")
     }
 
-    /// A closed loop in lockstep checks continuously whether a delivery covers a commit.
+    /// A writer in lockstep checks continuously whether deliveries cover its last commit.
     @Test func aWriterThatWaitsForItsObserversGoesOn() throws {
         let driver = PostgresDriver(.notify)
         var spec = try shippedTrial("throughput/observed-writes.yaml", on: driver.name)
@@ -149,7 +149,8 @@ struct PostgresTests {
         #expect(kill(process, 0) != 0)
     }
 
-    /// Numbers precede the commit. If two commits overtake each other, a query in between misses one's rows.
+    /// The outbox numbers rows before their commit. If one commit overtakes another, a query by number in between
+    /// misses the rows of the later one.
     @Test func anOutboxThatIsAskedByNumberIsCaught() throws {
         let driver = PostgresDriver(.outbox)
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])

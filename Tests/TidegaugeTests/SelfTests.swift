@@ -91,9 +91,9 @@ import TidegaugeStillingWellDriver
         spec.writers.rowsPerCommit = 1
         spec.durationNs = 300_000_000
         spec.fault = FaultSpec(kind: .slowdown, amount: amount)
-        // Runs until there are enough commits of each kind, because medians of few depend on other load. A commit is
-        // long enough that the cost of its call is negligible, with a sanitizer too. It is short enough that most are
-        // not preempted.
+        // Repeats longer trials until the figure is close, because medians of few commits depend on other load. A
+        // commit is long enough that the cost of its call is negligible, with a sanitizer too. It is short enough that
+        // most are not preempted.
         let commitNs: Int64 = cf_is_in_place() ? 200_000 : 500_000
         let result = try runTrial(spec, on: TimedDriver(commitNs: commitNs)) {
             $0.value(.slowdownSeen).map { abs($0 - amount) < 0.02 } ?? false
@@ -150,7 +150,7 @@ import TidegaugeStillingWellDriver
     }
 }
 
-/// The no-op store, with commits that spin for a given time.
+/// The no-op store, with commits that spin until they have lasted for a given time.
 private struct TimedDriver: StoreDriver {
     let commitNs: Int64
     var name: String { "noop" }

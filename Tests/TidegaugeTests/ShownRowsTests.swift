@@ -119,7 +119,7 @@ import TidegaugeSpec
     }
 }
 
-/// Shows a row at every index.
+/// Shows a row at every index, but none if all rows are asked for.
 private class CountedRows: DriverSubscription, @unchecked Sendable {
     private(set) var read = 0
 

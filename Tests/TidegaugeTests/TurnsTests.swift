@@ -63,8 +63,8 @@ import TidegaugeTrial
                 #expect(side.nextNs(after: startNs - 1, before: startNs - 1) == nil, "seed \(seed)")
                 #expect(side.nextNs(after: startNs - 1, before: startNs) == startNs, "seed \(seed)")
             }
-            // The second start is one slice after the first. If the first missed its mark, a multiple of `everyNs`, and
-            // waits for the next, it is one mark later.
+            // The second start is one slice after the first. If the first side missed its mark, a multiple of
+            // `everyNs`, and waits for the next one, its start is one mark later.
             let cycleNs = 2 * lengthNs
             let everyNs = (100_000_000 + cycleNs - 1) / cycleNs * cycleNs
             #expect([lengthNs, lengthNs - everyNs].contains(starts[1] - starts[0]), "seed \(seed)")

@@ -16,7 +16,7 @@ import TidegaugeSpec
     private static let patienceNs: Int64 = 60_000_000_000
     private static let byScore = Query(order: .scoreAscending)
 
-    /// `lock` guards what was delivered.
+    /// `lock` guards the deliveries and errors.
     private final class Kept: DeliverySink, @unchecked Sendable {
         private let lock = TracedMutex("kept deliveries")
         private var deliveries: [Delivery] = []
