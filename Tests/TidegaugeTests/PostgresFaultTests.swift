@@ -14,7 +14,7 @@ import TidegaugeTrial
 struct PostgresFaultTests {
     private static let ways: [PostgresDriver.Way] = [.poll, .notify, .batch(everyMs: 10), .wal]
 
-    /// Makes a spec in which each commit updates rows, which have its stamp then, so that its fate can be determined.
+    /// Makes a spec in which each commit updates rows, whose column `stamp` then tells whether it was made.
     private static func spec(_ driver: PostgresDriver, _ kind: FaultSpec.Kind) throws -> TrialSpec {
         var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
         spec.writers.changes = ["update-score": 1]

@@ -26,7 +26,7 @@ struct PostgresNetworkTests {
             let driver = RelayedDriver(base: PostgresDriver(way), relay: relay)
             var spec = TrialSpec.tiny(driver: driver.name, seed: testSeeds(1)[0])
             spec.serverURL = "postgresql://tidegauge@127.0.0.1:\(relay.port)/postgres"
-            // Each commit updates rows, which have its stamp then, so that its fate can be determined.
+            // Each commit updates rows, whose column `stamp` then tells whether it was made.
             spec.writers.changes = ["update-score": 1]
             (spec.writers.rateHz, spec.durationNs) = (100, 1_000_000_000)
             (spec.fault.kind, spec.fault.atNs) = (.serverRestarted, 300_000_000)

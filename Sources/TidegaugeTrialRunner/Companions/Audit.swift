@@ -40,7 +40,8 @@ final class Audit: Companion {
 
 /// Sums the audited rows in callbacks until a violation.
 ///
-/// Unchecked because all mutable state is changed on the delivery context, and read elsewhere only after a hop to it.
+/// Unchecked because all mutable state is changed on the delivery context, and read elsewhere only after
+/// `DeliveryContext.run`. An engine that calls `fail` elsewhere would race with that.
 private final class Auditor: DeliverySink, @unchecked Sendable {
     let site: DeliveryContext
     var subscription: (any DriverSubscription)?

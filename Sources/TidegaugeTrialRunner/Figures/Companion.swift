@@ -1,7 +1,7 @@
 // Calls that the companions of a trial get. The writers (`WritingSide`) are companions too. `Companions` selects and
 // orders them.
 
-/// A companion of one trial's load. All calls come on the conducting thread.
+/// A companion of one trial's load. All calls come on the conducting thread, which runs the steps of the trial.
 protocol Companion: AnyObject {
     /// The writers are ready and warm up; the measured window has not begun.
     func warmUp(_ window: Window) throws

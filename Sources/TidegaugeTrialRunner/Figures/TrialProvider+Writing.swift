@@ -74,8 +74,8 @@ extension FigureSheet {
         return histogram
     }
 
-    /// For each observer, takes the first commit that affects it and began at `momentNs` or later. Returns when the
-    /// last observer was called for its commit. Observers without such a commit do not count.
+    /// Returns when the last observer was called for the first commit that affects it and began at `momentNs` or later.
+    /// Observers without such a commit do not count.
     /// - Returns: nil if an observer was never called for its commit, or if there is no such commit.
     static func heardAgainNs(after momentNs: Int64, _ history: History, _ logs: some Sequence<ObserverLog>) -> Int64? {
         var lastNs: Int64?

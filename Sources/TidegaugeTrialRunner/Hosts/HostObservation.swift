@@ -17,7 +17,7 @@ struct HostGoal: Codable, Sendable {
 struct HostObservation: Codable, Sendable, Equatable {
     private static let partBytes = 2_000_000
 
-    /// Number of the observer in the plan.
+    /// Index of the observer in `QueryAssignment.queryOfObserver`.
     var observer: Int
     var site: Int
     var subscribedNs: Int64

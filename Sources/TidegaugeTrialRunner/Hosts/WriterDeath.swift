@@ -1,5 +1,5 @@
-// Finds out whether the last, unacknowledged commit of a killed writing process is in the store. Its rows' stamp
-// identifies it; its version follows the last acknowledged one. Used by the conducting thread.
+// Finds out whether the last, unacknowledged commit of a killed writing process is in the store. It is if a row has its
+// value of the column `stamp`. Its version follows the last acknowledged one. Used by the conducting thread.
 import TidegaugeDriver
 import TidegaugeMeasure
 import TidegaugeSpec

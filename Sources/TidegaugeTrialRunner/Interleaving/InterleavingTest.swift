@@ -67,7 +67,7 @@ final class InterleavingTest: Sendable {
 
     func complain(_ text: String) { state.withLock { if $0.complaint == nil, !$0.isOver { $0.complaint = text } } }
 
-    /// Ignores later complaints: callbacks that run while the store closes are not judged.
+    /// Ignores later complaints: callbacks that run while the store closes are not checked.
     func ignoreWhatFollows() { state.withLock { $0.isOver = true } }
 
     // MARK: Delivery contexts

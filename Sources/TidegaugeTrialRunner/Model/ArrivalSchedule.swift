@@ -31,7 +31,7 @@ struct ArrivalSchedule: Sendable {
         gapNs = spec.arrivals == .trace ? 1 : 1e9 * Double(spec.threads) / spec.rateHz
         endNs = Double(durationNs)
         random = RandomSource(seed: seed, stream: 1_000_000 + UInt64(writer))
-        // Bursts are anchored at the window's start, so that a window shorter than their period still holds one.
+        // Bursts are timed from the window's start, so that a window shorter than their period still holds one.
         let periodNs = gapNs * Double(burst)
         phaseNs = periodNs * Double(writer) / Double(spec.threads)
         switch spec.arrivals {

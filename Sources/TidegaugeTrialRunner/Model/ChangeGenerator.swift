@@ -7,7 +7,7 @@ struct ChangeGenerator {
     private let writer: Int
     private let lanes: Int
     private let rowsPerCommit: Int
-    /// Key of the first of the writer's two audited rows, whose stamps add up to 0; nil without an audit.
+    /// Key of the first of the writer's two audited rows, whose columns `stamp` add up to 0; nil without an audit.
     private let auditedKey: Int64?
     private let movesInList: Bool
     private let choice: KeyChoice
@@ -74,7 +74,7 @@ struct ChangeGenerator {
     /// Maximum number of rows that `fill` writes.
     var count: Int { rowsPerCommit + (auditedKey == nil ? 0 : 2) }
 
-    /// Stamp of the next commit: unique over all writers and never 0, which loaded rows have.
+    /// Value of the column `stamp` in the next commit: unique over all writers and never 0, which loaded rows have.
     var nextStamp: Int64 { commits * Int64(lanes) + Int64(writer) + 1 }
 
     /// Writes the next commit into `changes`, which holds `count` elements. A row may occur twice in one commit. A

@@ -9,7 +9,7 @@ import TidegaugeSpec
 
 struct Dataset: Sendable {
     static let rowsPerGroup = 10
-    /// Group of the audited rows, two for each writer; their stamps add up to 0 in every version.
+    /// Group of the audited rows, two for each writer; their columns `stamp` add up to 0 in every version.
     static let auditedGroup: Int64 = -1
 
     let items: Int

@@ -18,7 +18,7 @@ struct QueryHistory: Sendable {
         var key: Int64
         var before: Int64
         var after: Int64
-        /// The row's stamp after the commit.
+        /// The row's column `stamp` after the commit.
         var stamp: Int64 = 0
 
         var wasIn: Bool { before != TableModel.absent }
@@ -65,7 +65,7 @@ struct QueryHistory: Sendable {
 struct History: Sendable {
     /// By version, ascending.
     let commits: ContiguousArray<Commit>
-    /// Parallel to the plan's queries.
+    /// Parallel to `QueryAssignment.queries`.
     let queries: [QueryHistory]
     /// The table after the last commit.
     let table: TableModel

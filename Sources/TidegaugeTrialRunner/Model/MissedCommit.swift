@@ -6,7 +6,7 @@ import TidegaugeSpec
 struct MissedCommit: Sendable, Equatable {
     var dueNs: Int64
     var writer: Int
-    /// Indices in the plan of the queries that the commit would have affected.
+    /// Indices in `QueryAssignment.queries` of the queries that the commit would have affected.
     var queries: Set<Int> = []
 
     /// Returns the rest of the schedule.

@@ -1,5 +1,5 @@
-// Checks that a row's text, bytes and counterpart are those that follow from its key and stamp. Other checks compare
-// key and stamp with the version, so this one needs only the row.
+// Checks that a row's text, bytes and counterpart (the row with its key in a further table) are those that follow from
+// its columns key and `stamp`. Other checks compare these columns with the version, so this one needs only the row.
 import TidegaugeDriver
 
 extension RowShape {

@@ -4,7 +4,7 @@ import Synchronization
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// An observer with a short life. Used on its delivery context; `isCalled` from any thread.
+/// An observer with a short life. Used on its delivery context; `isCalled` and `fail` from any thread.
 final class ChurnedObserver: DeliverySink {
     let name: String
     private let found: ChurnFindings

@@ -65,7 +65,7 @@ final class DeliveryContext: Sendable {
         }
     }
 
-    /// Runs `body` here and waits for it without a timeout. Any thread.
+    /// Runs `body` here and waits for it without a timeout.
     func performAndWait(_ body: @escaping @Sendable () -> Void) {
         switch place {
         case .runLoop(let thread): try? thread.performAndWait(body)

@@ -1,7 +1,7 @@
 // One observer: receives and records deliveries. It runs inside an engine's callback, so recording takes no lock and
 // allocates nothing.
 //
-// `recorder` is written on the observer's delivery context, and used elsewhere only after a hop to that context. Other
+// `recorder` is written on the observer's delivery context, and used elsewhere only after `DeliveryContext.run`. Other
 // threads may read `covered` and `callbacks` at any time.
 import StillingWellSync
 import Synchronization
@@ -12,7 +12,7 @@ import TidegaugeTrial
 /// A sink that records. Engines call it on its delivery context.
 final class Observer: DeliverySink {
     let name: String
-    /// Index of its query in the plan.
+    /// Index of its query in `QueryAssignment.queries`; -1 for a late subscriber.
     let query: Int
     let site: DeliveryContext
     /// Whether its callbacks are counted, but not measured. True for idle queries, whose rows no commit changes, and
@@ -27,7 +27,7 @@ final class Observer: DeliverySink {
     private let callbackCount = Atomic<Int>(0)
     private let failure = Guarded<(any Error)?>("observer failure", nil)
 
-    // Set in `init` or on the delivery context, and read elsewhere only after a hop to it.
+    // Set in `init` or on the delivery context, and read elsewhere only after `DeliveryContext.run`.
     nonisolated(unsafe) var subscription: (any DriverSubscription)?
     private let subscribed = Atomic<Int64>(0)
     /// The time of the subscription.
@@ -102,7 +102,7 @@ final class Observer: DeliverySink {
     }
 }
 
-/// The records of an observer at one moment, read after a hop to its delivery context.
+/// The records of an observer at one moment. Make and read it after `DeliveryContext.run` of the observer's context.
 struct ObserverLog: Sendable {
     let observer: Observer
     /// Number of callbacks at that moment; later ones are ignored.

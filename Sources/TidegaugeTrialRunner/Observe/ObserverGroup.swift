@@ -9,11 +9,11 @@ import TidegaugeTrial
 final class ObserverGroup: Sendable {
     private static let lookEveryNs: Int64 = 1_000_000
 
-    /// Number of callback records to prefault over all measured observers, unless 256 for each are more: about 10 MB.
+    /// Number of callback records to prefault over all measured observers, unless 256 for each are more: about 9 MB.
     private static let prefaulted = 1 << 17
 
     let spec: TrialSpec
-    /// Main observers first, then those of idle queries, as in the plan.
+    /// Main observers first, then those of idle queries, as in `QueryAssignment.queryOfObserver`.
     let observers: [Observer]
     let sites: [DeliveryContext]
     /// The store if its versions are tokens until the load ends; otherwise nil.
@@ -186,7 +186,7 @@ final class ObserverGroup: Sendable {
         }
     }
 
-    /// Returns the records so far. They are safe to read after a hop to every delivery context.
+    /// Returns the records so far. Runs an empty block on every delivery context first, so that they are safe to read.
     func logs() throws -> [ObserverLog] {
         for site in sites { try site.run(timeoutNs: spec.hangTimeoutNs) {} }
         let logs = observers.map { ObserverLog($0) }

@@ -2,7 +2,8 @@
 //
 // Reading rows takes time on the observing thread, so it is limited to the first callbacks, which are usually in the
 // warm-up, and to random later ones. It runs after the end of the callback has been recorded, and stores a digest in
-// preallocated memory. Everything but `found` belongs to the observer's delivery context and is read after a hop to it.
+// preallocated memory. Everything but `found` belongs to the observer's delivery context, and is read elsewhere after
+// `DeliveryContext.run`.
 //
 // An engine in another process sends its rows in any case and takes the times itself, so reading them does not
 // lengthen those times. Every delivery is read, up to `receivedRowBudget`.
@@ -146,7 +147,7 @@ struct RowSample: BitwiseCopyable, Sendable {
     /// Number of rows read; negative if they could not be read.
     var count: Int32
     var digest: UInt64
-    /// Key and stamp of the first row read.
+    /// Key and column `stamp` of the first row read; 0 without one.
     var key: Int64
     var stamp: Int64
 }

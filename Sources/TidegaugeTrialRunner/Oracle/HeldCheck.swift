@@ -12,7 +12,7 @@ struct HeldCheck {
     private let history: QueryHistory
     private let dataset: Dataset
     private var replay: ChangeSetReplay
-    /// Stamps of rows that a commit has changed.
+    /// Column `stamp`, by key, of rows that a commit has changed.
     private var stamps: [Int64: Int64] = [:]
     /// Number of affecting commits so far.
     private var done = 0

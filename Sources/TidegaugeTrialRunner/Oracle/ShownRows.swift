@@ -14,7 +14,7 @@ struct ShownRows {
     private var looked: [Looked]
     private let order: Query.Order
     private let empty: RowDigest
-    /// Stamps of rows that a commit has changed; the others have the initial stamp 0.
+    /// Column `stamp`, by key, of rows that a commit has changed; in the others it is 0.
     private var stamps: [Int64: Int64] = [:]
     private(set) var compared = 0
 

@@ -1,4 +1,5 @@
-// CPU time by role from the start of the measured window until deliveries have ended, without the harness's own.
+// CPU time by role from the start of the measured window until deliveries have ended, without that of some threads of
+// the harness (`isHarness`).
 import CStillingWellPlatform
 import TidegaugeDriver
 import TidegaugeMeasure
@@ -22,7 +23,8 @@ final class CPUWindow: Companion {
         self.writing = writing
     }
 
-    /// Whether a thread belongs to the harness: it waits for the trial, measures beside it, or reads for a driver.
+    /// Whether a thread's time is subtracted: that of the conducting thread, of the hiccup and wake probes, and of
+    /// threads that read an engine's messages.
     private static func isHarness(_ tid: Int32, _ name: String, _ conductor: Int32) -> Bool {
         tid == conductor || name == "hiccup" || name == HarnessThread.engineReader
             || name.hasPrefix(LivenessProbe.wakeFloorPrefix)

@@ -1,6 +1,6 @@
-// The foreign writers. Once a second or so, one of them is killed and replaced. After a kill, upkeep must reach the
-// last commit by its poll, with slack for a busy machine (I9). During a strict kill all other writers are paused, so
-// that none of them wakes upkeep.
+// The foreign writers. Once a second or so, one of them is killed and replaced. After a kill, upkeep (the thread of the
+// store that keeps query results current) must reach the last commit by its poll, with slack for a busy machine (I9).
+// During a strict kill all other writers are paused, so that none of them wakes upkeep.
 //
 // `lock` guards `living` and `dead`. All other state belongs to the thread that runs this type.
 import StillingWell

@@ -1,5 +1,6 @@
 // An observer of the ledger, on its own connection and thread. Every commit changes the ledger, so the versions of its
-// callbacks show how far upkeep is. `told` is atomic. `connection` and `token` belong to the thread.
+// callbacks show how far upkeep is, the thread of the store that keeps query results current. `told` is atomic.
+// `connection` and `token` belong to the observer's thread.
 import StillingWell
 import Synchronization
 

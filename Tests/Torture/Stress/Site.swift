@@ -20,7 +20,7 @@ final class Site: @unchecked Sendable {
     private var random: SeededRandom
     private let commit: Commit
     private var generation = 0
-    /// Turns until autorefresh is set again.
+    /// Number of further calls of `resumeInTime` until autorefresh is set again.
     private var turnsUntilResumed = 0
     private var isRefreshing = false
     private var viewsMade = 0
@@ -188,7 +188,7 @@ final class Site: @unchecked Sendable {
 
     // MARK: Standing still
 
-    /// Turns autorefresh off for some turns, or on again.
+    /// Switches autorefresh off for some calls of `turn`, or on again.
     func pause() {
         guard let connection, !load.isStopping else { return }
         connection.autorefresh.toggle()
