@@ -9,7 +9,8 @@ struct QueryAssignment: Sendable {
     let queryOfObserver: [Int]
     /// Observers before this index are measured; the others observe idle queries.
     let mainObservers: Int
-    /// Rows that every measured observer observes, whatever their number; for `ranges` and recorded workloads no rows.
+    /// Rows that all measured observers observe, for any number of observers; no rows for `ranges` and recorded
+    /// workloads.
     let shared: Query
 
     /// Uses the lasting queries of a recorded workload if there is one, otherwise those of the spec's observers.

@@ -5,9 +5,9 @@ import TidegaugeStatistics
 
 /// Time added to a commit after it is made.
 enum CommitDelay: Sendable {
-    /// CPU time for each commit, as a share of the typical commit time.
+    /// CPU time for each commit after the first 63, as a share of the median time of recent commits.
     case cpu(share: Double)
-    /// Sleep for each commit, as a share of the commit time. See `Shim.waitShare`.
+    /// Sleeps that in total last for a share of the commit times (`WaitDebt`). See `Shim.waitShare`.
     case sleep(share: Double)
     /// CPU time for each of the `SlowCommits`, as a share of its own duration.
     case half(share: Double)

@@ -26,7 +26,8 @@ final class RowSampler: Sendable {
     private static let namedRows = 8
     /// Maximum number of rows read in one trial over all observers.
     private static let rowBudget = 1 << 20
-    /// Maximum number of rows of engines in other processes that are read in one trial over all observers.
+    /// Maximum number of rows that are read as whole deliveries of an engine in another process, in one trial over all
+    /// observers.
     private static let receivedRowBudget = 1 << 26
     /// Bytes of extra columns that count as one row of the budget.
     private static let bytesOfRow = 64

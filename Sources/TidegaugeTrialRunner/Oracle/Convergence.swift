@@ -4,7 +4,7 @@
 import TidegaugeDriver
 
 struct Convergence {
-    /// Maximum number of rows compared in one trial; further comparisons are skipped.
+    /// Maximum number of rows compared in one trial, unless the first query and observer have more.
     private static let rowBudget = 1_000_000
     /// Maximum number of queries that are evaluated, because evaluating one may scan the whole table.
     private static let evaluationBudget = 16
