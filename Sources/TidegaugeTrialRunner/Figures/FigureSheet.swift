@@ -15,7 +15,7 @@ struct FigureSheet {
     /// Whether latencies come from observers on the hosts that write.
     private let isEchoed: Bool
     /// Time in ns from the fault of `ServerFault` until the last observer had received a later commit; see
-    /// `heardAgainNs`. Nil without such a fault.
+    /// `heardAgainNs`. Nil without such a fault, or if `heardAgainNs` returns nil.
     let hearingAgainNs: Int64?
     /// Uncertainty (±) of times between two hosts; nil without hosts that write.
     let clockUncertaintyNs: Int64?

@@ -1,6 +1,6 @@
 // Measures allocations by role from the start of the measured window until the wait for deliveries has ended. The bytes
-// of writers, observing threads and the conductor are counted by thread; the rest of the process counts as the
-// engine's. Used on the conducting thread.
+// of writers, observing threads and the conducting thread are counted by thread. The rest of the process counts as the
+// engine's, unless deliveries run on queues. Used on the conducting thread.
 import TidegaugeMeasure
 import TidegaugeTrial
 
@@ -9,7 +9,7 @@ final class AllocationWindow: Companion {
     private let writing: any WritingSide
     private let group: ObserverGroup
     private var writers: [ThreadAllocations] = []
-    /// Nil if deliveries run on a queue, which has no own thread.
+    /// Nil if deliveries run on queues, which have no threads of their own, or if a thread has no counters.
     private var sites: [ThreadAllocations]?
     private var start: Reading?
 

@@ -113,7 +113,7 @@ struct Recording {
         end(other)
     }
 
-    /// The way in which a process ends.
+    /// The way in which a process ends. A killed one ends at once, without cleanup, by `_exit(0)`.
     private enum End {
         case closes
         /// Killed after it wrote the end mark of its first flush.
