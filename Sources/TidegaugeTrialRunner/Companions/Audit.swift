@@ -41,7 +41,7 @@ final class Audit: Companion {
 /// Sums the audited rows in callbacks until a violation.
 ///
 /// Unchecked because all mutable state is changed on the delivery context, and read elsewhere only after
-/// `DeliveryContext.run`. An engine that calls `fail` elsewhere would race with that.
+/// `DeliveryContext.run`.
 private final class Auditor: DeliverySink, @unchecked Sendable {
     let site: DeliveryContext
     var subscription: (any DriverSubscription)?
@@ -69,7 +69,8 @@ private final class Auditor: DeliverySink, @unchecked Sendable {
     }
 
     func fail(_ error: any Error) {
-        violation =
-            "atomicity: the subscription of the auditor on \(site.name) failed: \(error)"
+        let sentence = "atomicity: the subscription of the auditor on \(site.name) failed: \(error)"
+        // The engine may call on any thread.
+        site.perform { [self] in violation = violation ?? sentence }
     }
 }
