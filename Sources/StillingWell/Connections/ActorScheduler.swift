@@ -1,5 +1,5 @@
-// Delivery on an actor with any executor. Each request starts a task. The order of the tasks does not matter, because
-// each delivery takes everything in the mailbox.
+// Delivery on an actor with any executor. A request starts a task, unless the actor has been released or the system
+// starts no thread. The order of the tasks does not matter, because a delivery does not belong to one request.
 import StillingWellBasis
 import Synchronization
 

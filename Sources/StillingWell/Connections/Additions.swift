@@ -14,13 +14,13 @@ final class Additions {
     /// depth.
     private var path: [Step] = []
     private var pending: Set<ObjectIdentifier> = []
-    /// Objects whose rows are inserted but whose lists, and links on cycles, are not.
+    /// Objects whose rows are inserted or updated, but whose lists, and links on cycles, are not.
     private var unfinished: [(object: StoredObject, isUpdate: Bool)] = []
     /// Request of the outermost `add` while it adds list elements and links on cycles, otherwise nil.
     private(set) var request: AdditionRequest?
-    /// The row of an object that is compared with a stored row.
+    /// Values of an object, encoded as a row, by which a stored row is found and updated.
     let wanted = RowBuffer()
-    /// Objects added in this write. They still hold the values that they had before they were stored.
+    /// Objects that `addLinked` has stored in this write. They still hold the values that they had before.
     private var added: [StoredObject] = []
 
     /// Adds an object and the objects that it links to. If this fails after the first change, the commit fails too.
@@ -100,8 +100,8 @@ final class Additions {
         pending.insert(ObjectIdentifier(object))
     }
 
-    /// Ends the write. Objects that are now stored release the values that they had before, which may form reference
-    /// cycles.
+    /// Forgets the objects of a write that has ended. Those that are stored release the values that they had before,
+    /// which may form reference cycles.
     func end(isStored: Bool) {
         guard !added.isEmpty else { return }
         if isStored {

@@ -53,7 +53,7 @@ final class AsyncWriter: Sendable {
             switch phase.exchange(.ended, ordering: .relaxed) {
             case .cancelled: return
             case .waiting:
-                // The lock was not granted in what was left of the time limit.
+                // A time-out is reported with the whole time limit, not with the part that was left for the lock.
                 if let timeout, case .failure(StoreError.writeTimedOut) = result {
                     return completion(.failure(StoreError.writeTimedOut(after: max(timeout, .zero))))
                 }
@@ -180,9 +180,9 @@ extension Store {
     ///         return try connection.objects(Note.self).count
     ///     }
     ///
-    /// Asynchronous writes of one `Store` are made in the order of the calls. If `body` throws, this write changes
-    /// nothing; other writes are not affected. With `.full` durability, consecutive writes that wait at the same time,
-    /// without tokens and time-outs, share one commit and one sync of the file.
+    /// Asynchronous writes of one `Store` are made in the order of the calls. If `body` throws, changes that it has not
+    /// committed itself are discarded; other writes are not affected. With `.full` durability, consecutive writes that
+    /// wait at the same time, without tokens and time-outs, share one commit and one sync of the file.
     ///
     /// If the task is cancelled before the write begins, nothing is written and `CancellationError` is thrown. A write
     /// that has begun runs to its end.

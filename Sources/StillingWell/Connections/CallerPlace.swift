@@ -7,7 +7,8 @@ import StillingWellSync
 struct CallerPlace: Sendable {
     /// Description such as `queue 'feed'` or `thread 'parser'`.
     let name: String
-    /// Whether no run loop runs here and none is expected: in a task or in a block of a queue.
+    /// Whether no run loop runs here and none is expected: in a task, or in a block of a queue other than the main
+    /// queue on the main thread.
     let isWithoutRunLoop: Bool
 
     /// The caller's place. Used for errors and when connections are opened.
@@ -18,7 +19,7 @@ struct CallerPlace: Sendable {
         let label = cp_current_queue_label().map { String(cString: $0) } ?? ""
         let queue: String? =
             switch label {
-            // Label of threads that libdispatch has not started.
+            // No label, or the label of threads that libdispatch has not started.
             case "", "com.apple.root.default-qos.overcommit": nil
             // The main thread, or a worker thread that serves the main queue once an asynchronous `main` has been
             // suspended.

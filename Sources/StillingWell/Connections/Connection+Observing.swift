@@ -1,6 +1,7 @@
 // Adding and removing the observers of a connection.
 //
-// Tokens are invalidated on any thread. Everything here except `requestSweep` runs on the connection's scheduler.
+// A token may be invalidated on any thread, which then calls `requestSweep`. Everything else here runs on the
+// connection's scheduler.
 
 extension Connection {
     /// Adds an observer. Its initial callback comes in a later delivery, never inside this call.
@@ -32,8 +33,8 @@ extension Connection {
             try checkReads()
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
-        // Values that the first change is compared with. Not read at the delivery that reports the change: until upkeep
-        // knows the observer, deliveries may skip the change.
+        // Values that the first change is compared with. The row of the delivery before the report may be too new:
+        // until upkeep knows the observer, a delivery may move past a change without reporting it.
         let known = deliveredRow(binding.table, binding.id) ?? row
         let object = ObjectHandle(
             binding.table, binding.id, backlinks: properties.backlinks, since: shown?.version ?? 0)
@@ -72,7 +73,8 @@ extension Connection {
 extension LiveConnection {
     /// Makes the token of an observer.
     /// - Parameters:
-    ///   - ended: called when the token is invalidated, on any thread.
+    ///   - ended: called when the token is invalidated or released, on any thread. Not called if the observation has
+    ///     ended with an error before.
     ///   - subject: returns what is observed, or nil if that has been released.
     fileprivate func makeToken(
         _ state: TokenState, madeAt place: String, ended: (@Sendable () -> Void)? = nil,
@@ -87,9 +89,9 @@ extension LiveConnection {
         }
     }
 
-    /// Removes invalidated observers. Any thread. Done at once on the scheduler outside of a delivery, because a run
-    /// loop that is ending delivers nothing more. Also done during a write, which ends if the connection is released
-    /// with its observers.
+    /// Removes invalidated observers. Any thread. Done at once if the scheduler knows that the caller is on it, which
+    /// an actor's does not, and no delivery runs: a run loop that is ending delivers nothing more. Also done during a
+    /// write, because the callbacks may hold the last reference to the connection, whose release ends the write.
     private func requestSweep(_ subject: ObservedSubject) {
         if scheduler.isCurrent, !isDelivering { return sweep(subject) }
         mailbox.request(.sweep(subject))

@@ -1,8 +1,9 @@
-// The base class of connections. A `LiveConnection` belongs to a run loop, queue or actor; its objects, results and
-// observers are all at one version. A `BlockConnection` lives for one `store.read` or `store.write` block. A
-// `FrozenConnection` serves frozen objects and collections.
+// The base class of connections. A `LiveConnection` belongs to a run loop, queue, actor or custom scheduler, whose
+// deliveries move it to newer versions. A `BlockConnection` lives for one `store.read` or `store.write` block, or for
+// one asynchronous write. A `FrozenConnection` serves frozen objects and collections.
 //
-// A connection has no lock: it is used on its scheduler only. Other threads reach it through its mailbox.
+// A connection has no lock. A live one is used on its scheduler; other threads send it mail (`Mailbox`). Another one is
+// used by one thread at a time.
 import CStillingWellPlatform
 import StillingWellBasis
 
@@ -13,17 +14,18 @@ public class Connection {
     public final let store: Store
     final let core: StoreCore
     /// Version that membership and order of results are read at. For a live connection, that of the last delivery, of
-    /// its opening, or of its first use after it was asleep. nil if everything is read from a transaction.
+    /// its opening, or of its first use after it was asleep. nil if everything is read from a transaction, and after
+    /// the connection has ended.
     final var delivered: Snapshot?
-    /// Version that properties are read at outside of a write. Includes a live connection's own commits, except those
-    /// before a callback while it runs.
+    /// Version that properties are read at outside of a write. Newer than `delivered` after an own commit or
+    /// `readNewest`; a callback begins at `delivered`.
     final private(set) var shown: Snapshot?
 
     final var transaction: WriteTransaction? { didSet { rowEpoch += 1 } }
     /// Incremented when row positions cached by objects become invalid: when another version is read, and when a write
     /// begins or ends. During a write no row position is cached.
     private(set) final var rowEpoch = 0
-    /// Objects with links that are being added in the current write. nil until first used.
+    /// State of adding objects with links or lists. nil until first used.
     private final var madeAdditions: Additions?
     final var additions: Additions {
         if let madeAdditions { return madeAdditions }
@@ -68,7 +70,8 @@ public class Connection {
 
     var isOver: Bool { false }
 
-    /// Error text if this connection must not be used here, or nil.
+    /// Error text for a use of this connection here, or nil if that is known to be allowed, which it never is on an
+    /// actor.
     var misuse: String? { nil }
 
     /// Stops the program if the caller is not on the connection's scheduler.
@@ -95,7 +98,7 @@ public class Connection {
         try delivered?.checkReads()
     }
 
-    /// Handles a read error outside of a write that cannot be thrown. A connection of one block keeps it for the end of
+    /// Handles an error outside of a write that cannot be thrown. A connection of one block keeps it for the end of
     /// the block. On any other the process ends with the error: an empty collection would be a wrong result, and no
     /// caller would be told.
     func noteFailure(_ error: StoreError) { stopProgram("\(error)") }
@@ -127,7 +130,8 @@ public class Connection {
     /// Source whose list elements are those that this connection shows, or nil if a tree is needed.
     func listSource(_ query: ConnectionQuery) -> (any RowSource)? { wholeSource }
 
-    /// Same as `listSource`, for any list while no query is observed. nil if each list has to be checked.
+    /// Source as of `listSource` that holds for all lists. nil if `listSource` has to be asked for each, or if trees
+    /// are needed.
     var anyListSource: (any RowSource)? { wholeSource }
 
     /// Asks upkeep to maintain the sum, minimum and maximum of a column of an observed query.

@@ -63,7 +63,7 @@ extension ConnectionQuery {
 extension Connection {
     /// Returns rows of a query's table whose membership or position own changes may affect: written rows, and rows that
     /// lead to a written one.
-    /// - Parameter isOwn: whether this connection has written a row since its last delivery, before these changes.
+    /// - Parameter isOwn: whether earlier own changes, since the last delivery, have affected a row.
     func dependants(
         _ key: TreeKey, _ table: Table, _ changes: ArraySlice<LogEntry>, isOwn: (ObjectID) -> Bool
     ) throws(StoreError) -> [ObjectID] {

@@ -1,7 +1,8 @@
 // A query on one connection: the root of the last delivery, the rows as shown (delivered rows plus the connection's own
 // later writes) and the observers. Used on the connection's scheduler.
 
-/// Unchecked because only the connection's scheduler uses it. Upkeep stores the reference and sends it back.
+/// Unchecked because only the connection's scheduler uses the state declared here. Upkeep stores the reference and
+/// sends it back.
 final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var tokens: [CollectionToken] = []
     /// Number of `tokens` when the delivery began. Observers added by its callbacks are told at the next delivery.
@@ -11,7 +12,7 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     private let showing: ConnectionQuery?
     /// Queries of the same rows with other observed columns.
     private var variants: [WeakQuery] = []
-    /// Whether upkeep maintains this query.
+    /// Whether upkeep has been asked to maintain this query.
     private(set) var isAttached = false
     /// Number of the attachment, incremented each time. Updates that carry an older number are dropped.
     private(set) var attachment = 0
@@ -22,7 +23,7 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     private var deliveredRanks: Range<Int>?
     /// The rows as the connection shows them; nil until they are read, and after a new root was delivered.
     @exclusivity(unchecked) var shown: ShownTree?
-    /// Shown rows with all own writes, set aside while a callback reads the rows without them.
+    /// Shown rows with own writes, set aside while a callback reads the rows without them.
     var shownAside: ShownTree?
     /// Undo record of the last write during which `shown` was updated, or nil.
     var undo: ShownUndo?
@@ -107,7 +108,8 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     /// The root has the same rows as the evaluation at this version, so own writes stay applied.
     func hold(_ update: RootUpdate) -> Bool { isWaiting && takeIn(update) }
 
-    /// Removes from the shown rows what a cancelled write brought into them. Earlier own writes stay as they were shown.
+    /// Removes from the shown rows what a cancelled write brought into them. Earlier own writes stay as they were
+    /// shown.
     /// - Parameters:
     ///   - write: as `ShownUndo.write`.
     ///   - next: the epoch that begins with the cancellation, after `epoch`.

@@ -1,5 +1,6 @@
 // Deliveries to a connection: it takes the mail of upkeep, moves to the mail's version and then tells observers, all at
-// that one version. On the connection's scheduler, never inside a write or a callback.
+// that one version. On the connection's scheduler, never inside a write or another delivery; only the removal of
+// observers is also done in a write.
 
 extension LiveConnection {
     /// Takes the mail, moves to its version and tells observers. Without `autorefresh`, only takes requests and stays
@@ -50,8 +51,8 @@ extension LiveConnection {
     private func tell(_ held: [HeldRoot]) {
         let useful = held.filter { $0.version == version && $0.update.query.ofConnection.hold($0.update) }
         for root in useful { root.update.query.ofConnection.tell(nil, old: nil, call) }
-        // Queries that still wait got a root of an older version, because the connection has moved on. They are
-        // requested again.
+        // Queries that still wait got a root of an older version, because the connection has moved on, or of an earlier
+        // attachment. They are requested again.
         for root in held where root.update.query.ofConnection.isWaiting { hold(root.update.query.ofConnection) }
     }
 
@@ -155,8 +156,8 @@ extension QueryHandle {
 extension Connection {
     /// Moves to the newest version and delivers the changes before it returns, including pending initial callbacks.
     /// Waits for upkeep and for first evaluations.
-    /// - Returns: whether there was a newer version. False inside a callback or a write, where nothing can be
-    ///   delivered.
+    /// - Returns: whether there was a newer version. False inside a delivery's callback or a write, where nothing can
+    ///   be delivered.
     /// - Throws: `noScheduler` on a connection without a delivery context, `closed`, `openedBeforeFork`,
     ///   `tooManySnapshots`; `storage` if the file cannot be read.
     @discardableResult

@@ -2,9 +2,9 @@
 // is released and nothing can be delivered any more.
 
 extension LiveConnection {
-    /// Ends the connection when its thread or actor has ended. Releases its version and observers, detaches it from
-    /// upkeep and cancels a write in progress. Tokens and other references that a program still holds may be released
-    /// later, on any thread.
+    /// Ends the connection when its thread ends or its actor is gone. Releases its version and observers, detaches it
+    /// from upkeep and cancels a write in progress. Tokens and other references that a program still holds may be
+    /// released later, on any thread.
     ///
     /// Runs on the thread that ends. After an actor was released it runs on the first thread that removes an observer.
     /// - Parameter event: what ended, for the log.

@@ -1,5 +1,6 @@
-// The connection of a run loop, queue or actor. Its objects, results and observers are all at one version, which
-// deliveries advance. Its own writes are shown at once. On its scheduler only.
+// The connection of a run loop, queue, actor or custom scheduler. Its objects, results and observers are at one
+// version, which deliveries advance. Its own writes are shown at once, on top of that version. On its scheduler, except
+// its end.
 import CStillingWellPlatform
 import StillingWellSync
 import Synchronization
@@ -18,7 +19,7 @@ final class LiveConnection: Connection {
     private(set) var versionBeforeSleep: UInt64 = 0
     /// Whether a delivery was postponed by a write or another delivery.
     var missedDelivery = false
-    /// Run-loop thread that the connection belongs to. The connection ends with that thread.
+    /// Thread of a run loop that the connection belongs to, and with which it ends. nil for other connections.
     private let home: ThreadEnd?
     private let hasEnded = Atomic(false)
 
@@ -86,7 +87,7 @@ final class LiveConnection: Connection {
         show(try core.storage.openSnapshot())
     }
 
-    /// Reads properties at a version newer than the delivered one.
+    /// Reads properties at a version that is not older than the delivered one.
     private func show(_ snapshot: Snapshot) {
         own.show(snapshot)
         read(from: snapshot)
@@ -174,7 +175,8 @@ final class LiveConnection: Connection {
         transaction == nil && own.changes.isEmpty && showsDeliveredVersion ? delivered : nil
     }
 
-    /// nil: the source may lack list changes of other writers. `listSource` checks that for each table.
+    /// nil: the source may have list changes of other writers that are not delivered yet. `listSource` checks that for
+    /// each table.
     override var anyListSource: (any RowSource)? { nil }
 
     override func listSource(_ query: ConnectionQuery) -> (any RowSource)? {
@@ -192,8 +194,8 @@ final class LiveConnection: Connection {
 
     // MARK: Own writes
 
-    /// Begins a write. On a queue or an actor, its owner is the queue or task, not the thread: between two of its
-    /// blocks the thread may run other code.
+    /// Begins a write. A caller counts as inside of it if it runs on the same queue or, on an actor, in the same task,
+    /// and elsewhere on the same thread. On queues and actors the thread may run other code before the write ends.
     override func beginTransaction(timeout: Duration?) throws -> WriteTransaction {
         if let queue = scheduler as? QueueScheduler {
             return try core.beginWrite(timeout: timeout) { queue.isCurrent }
@@ -205,7 +207,7 @@ final class LiveConnection: Connection {
     }
 
     override func didBeginWrite() {
-        // Before the write, because own writes are shown on top of the version delivered before them.
+        // Before the first change, because own writes are shown on top of the version delivered before them.
         wake()
         own.begin()
     }

@@ -7,7 +7,7 @@ public enum ObjectChange<Object: StoredObject> {
     case change(Object, [PropertyChange])
     /// The object was deleted. No further call comes.
     case deleted
-    /// The object was written or deleted, but that cannot be read. No further call comes.
+    /// Changes of the object cannot be read any more. No further call comes.
     case error(StoreError)
 }
 

@@ -36,7 +36,7 @@ extension LiveObject {
     ///
     /// At a set, `body` runs inside the write block, which holds the store's write lock. It may read and write objects
     /// of this connection but cannot begin a write, and other writers wait for it. If it sets the observed property it
-    /// is called again. It is not called after the object's deletion.
+    /// is called again. Deliveries do not call it after the object's deletion.
     ///
     /// On the object's connection.
     /// - Throws: `noScheduler` on a connection without a delivery context, `invalidatedObject`, `observedInWrite`,

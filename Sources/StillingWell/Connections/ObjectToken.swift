@@ -27,12 +27,13 @@ public struct PropertyChange: Sendable, Equatable {
 
 /// One observer of one object on one connection.
 ///
-/// Unchecked because what changes is the connection's scheduler's.
+/// Unchecked because only the connection's scheduler uses its variables.
 final class ObjectToken: TokenState, @unchecked Sendable {
     let object: ObjectHandle
     /// Bit i: changes of column i are reported.
     private let columns: UInt64
-    /// Row at the delivered version when the observer was added. nil once a change has been processed.
+    /// Row when the observer was added: at the delivered version, or as shown if that lacks it. nil once an update has
+    /// been processed.
     private var known: [UInt8]?
     private var deliver: ((DeliveredObjectChange) -> Void)?
 

@@ -1,6 +1,6 @@
-// Properties whose changes are reported at once: observers of single properties, and properties read by
-// `withObservationTracking`. A connection makes this object for the first of them. Setters call it before and after
-// each set; without it they only test for nil.
+// Properties whose sets are reported at once, not only at deliveries: observers of single properties, and properties
+// read by `withObservationTracking`. A connection makes this object for the first of them. Setters call it before and
+// after each set; without it they only test for nil.
 //
 // Used on the connection's scheduler. No lock is held during callbacks, except the write lock in a setter.
 import Observation

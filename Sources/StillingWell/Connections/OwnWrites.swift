@@ -1,8 +1,8 @@
-// The writes of a connection since its last delivery. They are shown at once, on top of the delivered version, except
-// to a callback that has not committed a write itself. On the connection's scheduler.
+// The writes of a connection since its last delivery. They are shown at once, on top of the delivered version. A
+// callback does not see those before it until it commits a write itself. On the connection's scheduler.
 
 struct OwnWrites {
-    /// Snapshot of the last own commit, or the one that `readNewest` opened, if it is newer than the last delivery.
+    /// Snapshot that the last own commit or `readNewest` has opened since the last delivery.
     private(set) var snapshot: Snapshot?
     /// Changed rows, including those of the write in progress.
     private(set) var changes: [LogEntry] = []
@@ -39,6 +39,7 @@ struct OwnWrites {
     }
 
     /// Returns whether no other writer has changed a table's rows between the versions `from` (exclusive) and `to`.
+    /// False if the log does not tell.
     mutating func isAlone(_ table: Table, from: UInt64, to: UInt64, _ source: any RowSource) -> Bool {
         let last = known[table.id] ?? (from, true)
         // `to` can be smaller than in the last call, which may have come from a write that was cancelled.
@@ -51,7 +52,7 @@ struct OwnWrites {
         return isAlone
     }
 
-    /// Sets the snapshot that properties are read at, newer than the delivered one.
+    /// Sets the snapshot that properties are read at, which is not older than the delivered one.
     mutating func show(_ snapshot: Snapshot) {
         self.snapshot = snapshot
         shownFrom = 0

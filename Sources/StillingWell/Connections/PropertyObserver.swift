@@ -1,4 +1,5 @@
-// An observer of one property of one object, called by setters and deliveries. On the connection's scheduler.
+// An observer of one property of one object, called by setters, deliveries and cancelled writes. On the connection's
+// scheduler.
 
 final class PropertyObserver {
     let token: ObjectToken

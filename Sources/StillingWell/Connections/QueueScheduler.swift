@@ -47,7 +47,7 @@ final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
 }
 
 /// Tells serial from concurrent queues, for which libdispatch has no function. Compares the class pointer at the start
-/// of the queue object with those of a serial and a concurrent queue.
+/// of the queue object with those of a serial and a concurrent queue. System queues are known by their labels.
 enum QueueKind {
     private static let serial = classWord(DispatchQueue(label: "serial"))
     private static let concurrent = classWord(DispatchQueue(label: "concurrent", attributes: .concurrent))

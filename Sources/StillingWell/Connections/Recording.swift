@@ -49,7 +49,8 @@ final class Recording: Sendable {
     }
 
     /// Records that a query is about to be observed.
-    /// - Returns: `body` wrapped to record the result's size, and a closure to call when observation ends.
+    /// - Returns: `body` wrapped to record the result's size, and a closure to call when observation ends. Without a
+    ///   recorder, `body` and nil.
     func subscribed(
         _ query: ConnectionQuery, _ body: @escaping (DeliveredChange) -> Void
     ) -> (body: (DeliveredChange) -> Void, ended: (@Sendable () -> Void)?) {

@@ -10,8 +10,8 @@ import Foundation
 ///
 /// Several `Store` values on one path in one process share one environment. Many processes may have it open.
 public final class Store: Sendable {
-    /// Settings for opening a store. While a process has a store open, further openings must have the same durability
-    /// and schema version, and no models that the first opening lacks.
+    /// Settings for opening a store. While a process has a store open, its further openings must have the same
+    /// durability and schema version, and no models that the first opening lacks.
     public struct Configuration: Sendable {
         /// Folder of the store, created if missing. For `.memory`, a name: unless the folder is on a memory file
         /// system, the data are placed on one.
@@ -180,8 +180,8 @@ public final class Store: Sendable {
     ///
     /// While an old version is held, each commit of one row takes about 20 KB of file, and 4 KB per level of the
     /// table's tree (28 KB at 10,000 rows). After 16 to 256 commits (more in a larger file) and up to 50 ms, the
-    /// version is copied to memory instead; see `heldBytes`. Versions held by a process that is stopped, or that neither
-    /// writes nor observes, stay in the file.
+    /// version is copied to memory instead; see `heldBytes`. Versions held by a process that is stopped, or that
+    /// neither writes nor observes, stay in the file.
     public var oldestPin: VersionPin? { core.storage.oldestPin() }
 
     /// Bytes of memory in this process that hold pages of old versions, as of frozen collections, lagging connections

@@ -1,5 +1,5 @@
 // State shared by a `Store` and its connections: the storage, which other `Store` values of the process may share, an
-// upkeep thread and a writer thread.
+// upkeep thread, a writer thread and a recorder.
 import Foundation
 import Logging
 import StillingWellSync
@@ -110,12 +110,12 @@ final class StoreCore: Sendable {
         return try WriteTransaction.beginOnHost(storage, TimeLimit(timeout), beganNs: beganNs, isInside: isInside)
     }
 
-    /// Releases the write lock and wakes upkeep. Cancels changes that were not committed. Returns once a commit is as
-    /// durable as the store promises; if the disk failed, `transaction.flushFailure` is set. After a commit with
-    /// suppressed notifications it waits, with no lock held, if upkeep is too far behind.
+    /// Releases the write lock, and wakes upkeep after a commit. Cancels changes that were not committed. Returns once
+    /// a commit is as durable as the store promises; if the flush failed, `transaction.flushFailure` is set. After some
+    /// commits with suppressed notifications it waits, with no lock held, if upkeep is too far behind.
     func endWrite(_ transaction: WriteTransaction) {
         transaction.end { record(transaction, beganNs: $0) }
-        // Upkeep tends held versions itself while it is woken by commits.
+        // Pages of held versions are copied or released. Upkeep does that itself while commits wake it.
         if transaction.isCommitted, transaction.version % SharedPage.Bell.slowInterval == 0,
             runningUpkeep?.hearsCommits.load(ordering: .sequentiallyConsistent) != true
         {

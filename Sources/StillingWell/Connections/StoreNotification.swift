@@ -1,4 +1,4 @@
-// Observing the store as a whole. Tokens belong to their connection's scheduler.
+// Observing the store as a whole.
 
 /// An event for observers of the whole store.
 public enum StoreNotification: Sendable, Equatable {

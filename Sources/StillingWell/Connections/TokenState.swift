@@ -17,7 +17,8 @@ class TokenState: SilencedObserver, @unchecked Sendable {
 
     final var isActive: Bool { state.load(ordering: .acquiring) & Self.invalidated == 0 }
 
-    /// Whether a callback is running. It may still run after the token was invalidated.
+    /// Whether a callback is running. It may still run after the token was invalidated. False after a nested call of a
+    /// property's observer, although the outer call still runs.
     final var isRunning: Bool { state.load(ordering: .acquiring) & Self.running != 0 }
 
     final var wasCalled: Bool { state.load(ordering: .acquiring) & Self.called != 0 }
@@ -43,7 +44,7 @@ class TokenState: SilencedObserver, @unchecked Sendable {
         return state.bitwiseOr(Self.invalidated, ordering: .acquiringAndReleasing).oldValue & Self.invalidated == 0
     }
 
-    /// Releases the callback. On the connection's scheduler.
+    /// Releases the callback. On the connection's scheduler, or when the connection ends.
     func releaseCallback() {}
 
     var observedQuery: QueryHandle? { nil }
@@ -52,9 +53,9 @@ class TokenState: SilencedObserver, @unchecked Sendable {
 
 /// One observer of one query on one connection.
 ///
-/// Unchecked because what changes is the connection's scheduler's.
+/// Unchecked because only the connection's scheduler uses its variables, except the atomic one.
 final class CollectionToken: TokenState, @unchecked Sendable {
-    /// User's callback. Released on the connection's scheduler, or with the connection.
+    /// User's callback. Released on the connection's scheduler, or when the connection ends.
     private var deliver: ((DeliveredChange) -> Void)?
     let query: ConnectionQuery
     /// Root that this observer was last told about. nil before its initial callback.

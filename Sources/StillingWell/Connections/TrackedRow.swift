@@ -1,5 +1,5 @@
 // One row as a subject of Swift's Observation. A row gets its registrar when it is first read during tracking. All
-// objects that stand for the row share it.
+// objects of the connection that stand for the row share it.
 import Observation
 import Synchronization
 

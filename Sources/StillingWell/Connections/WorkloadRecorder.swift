@@ -1,5 +1,5 @@
 // Records an application's workload without its data: when it commits, which rows are inserted, updated (by which
-// columns) and deleted, which queries it observes and when it stops. Docs/scenarios.md describes the format.
+// columns) and deleted, and which queries it observes, from when until when. Docs/scenarios.md describes the format.
 //
 // The lock is a leaf. Lines are built outside of it, except their ascending times.
 import Foundation

@@ -1,5 +1,5 @@
-// The row changes and the outcome of a write, for code that reports objects one by one after the commit. On the thread
-// that writes.
+// The row changes and the outcome of a write, for code that reports objects one by one after the commit. Used where the
+// connection of the write is used.
 
 package struct WriteRecord {
     private let transaction: WriteTransaction
@@ -49,7 +49,7 @@ extension Store {
 
 extension Connection {
     /// Returns the object with an id seen at any version, or nil if it was deleted. If this connection's version lacks
-    /// it, the connection reads the newest version from here on.
+    /// it and the newest version has it, the connection reads the newest version from here on.
     /// - Throws: errors of `object(_:withID:)`, `checkOpen`, `openSnapshot` and `readNewest`.
     package func newestObject<Object: StoredObject>(_ type: Object.Type, withID id: ObjectID) throws -> Object? {
         if let object = try object(type, withID: id) { return object }
