@@ -1,5 +1,5 @@
-// A pull subscription: it signals that something changed and computes the changes when the consumer asks. They lead
-// from the state taken last to the newest one. Publishers with demand need this.
+// A pull subscription: it signals that something changed, and the consumer takes the changes when it wants them.
+// Changes of a query lead from the rows taken last to the newest ones. Publishers with demand need this.
 import StillingWellSync
 
 /// For other targets of this package, which offer changes as publishers. On the connection's scheduler, except for
@@ -95,7 +95,8 @@ extension LiveObject {
         }
     }
 
-    /// The values of one property: the current one, then each new one.
+    /// The values of one property: the current one, then newer ones. Values that were replaced before they were taken
+    /// are skipped.
     package func makeFeed<Value: StorableValue>(of keyPath: KeyPath<Self, Value>) throws -> Feed<Value> {
         guard let connection else { throw StoreError.notStored(type: "\(Self.self)") }
         var reported: Value?

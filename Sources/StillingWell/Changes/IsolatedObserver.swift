@@ -16,8 +16,8 @@ private func bound<Isolation: Actor, Change>(
 
 extension Results {
     /// Same as `observe(keyPaths:_:)`, with a callback that is isolated to an actor and receives it. The connection
-    /// is one that the actor opened with `.actor(self)`. The observer does not retain the actor. If its callback is
-    /// not on the actor, the program stops.
+    /// is one that the actor opened with `.actor(self)`. The observer does not retain the actor. If this call or a
+    /// callback is not on the actor, the program stops.
     ///
     ///     token = try notes.observe(on: self) { me, change in me.count += 1 }
     /// - Parameter keyPaths: properties whose changes count as modifications; nil for all.

@@ -1,5 +1,5 @@
 // Changes as asynchronous sequences. No queue: a slow loop gets one element for all changes since the element it took
-// last.
+// last, or, for a store, the last event only.
 
 /// The changes of results, an object or a store, one element after another, for any task:
 ///
@@ -8,8 +8,8 @@
 /// At most one element waits to be taken. An element of results holds its version, as described at `ResultsUpdate`.
 ///
 /// The subscription ends when a task that waits for an element is cancelled, when the sequence and its iterators are
-/// released, when the store is closed, when the object is deleted, or with an error. One task iterates at a time; each
-/// loop needs its own sequence.
+/// released, when the store is closed, when the thread of its connection ends, when the object is deleted, or with an
+/// error. One task iterates at a time; each loop needs its own sequence.
 public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
     let source: any ChangeSource<Element>
 
@@ -20,8 +20,8 @@ public struct LiveChanges<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let source: any ChangeSource<Element>
 
-        /// Returns the next element; nil once the task is cancelled, the store closed, or the object deleted. Does not
-        /// leave the caller's actor.
+        /// Returns the next element; nil once the subscription has ended without an error. Does not leave the caller's
+        /// actor.
         /// - Throws: the error that ended the subscription, such as that of a query that cannot be evaluated or of an
         ///   object that cannot be read.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {

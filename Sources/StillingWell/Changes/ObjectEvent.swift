@@ -24,7 +24,7 @@ public enum ObjectEvent: Sendable, Equatable {
 
 /// An event of the store on one connection. Any thread.
 public struct StoreEvent: Sendable, Equatable {
-    /// Last event that the connection's observers were told.
+    /// Event that the connection's observers were told.
     public let notification: StoreNotification
     /// Version of the connection at that event.
     public let version: UInt64

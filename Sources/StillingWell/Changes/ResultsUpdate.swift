@@ -15,7 +15,7 @@ public struct ResultsUpdate<Object: StoredObject>: Sendable {
     let lent: LentSnapshot?
 
     /// Rows, frozen at `version`. They hold the version themselves. O(1).
-    /// - Throws: `versionReleased` if 256 newer elements hold their versions.
+    /// - Throws: `versionReleased` once 256 newer elements have held their versions at one time.
     public var rows: FrozenResults<Object> {
         get throws(StoreError) {
             guard let snapshot = lent?.snapshot else { throw .versionReleased(version: version) }
