@@ -9,8 +9,8 @@ public enum RunLoopRoom {
     private static let descriptors = 4
     private static let key = "StillingWellSync.RunLoopRoom"
 
-    /// Whether there are descriptors for the run loop of the calling thread. Once true, it stays true for the thread:
-    /// the caller then makes the loop.
+    /// Whether there are descriptors for the run loop of the calling thread. Once true, it stays true for the thread,
+    /// because the caller is expected to make the loop at once.
     public static var isThere: Bool {
         let known = Thread.current.threadDictionary
         if known[key] != nil { return true }

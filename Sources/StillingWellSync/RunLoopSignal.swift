@@ -105,7 +105,7 @@ public final class RunLoopSignal: Sendable {
         withExtendedLifetime(taken.loop) { CFRunLoopSourceInvalidate(taken.source) }
     }
 
-    /// Whether the loop runs in a mode in which the handler is called.
+    /// Whether the loop runs in a mode in which the handler is called. Always true if the loop is explored.
     public var isServed: Bool {
         if explored != nil { return true }
         return attached.with { attached in

@@ -24,8 +24,7 @@ public final class RunLoopThread: Sendable {
     /// Number of the thread while it runs, otherwise 0.
     private let number = Atomic<UInt64>(0)
 
-    /// Starts the thread and returns once its run loop accepts blocks. Ends the process if the thread cannot be
-    /// started.
+    /// Starts the thread and returns once its run loop accepts blocks. Ends the process if `init(starting:)` throws.
     public convenience init(_ name: String) {
         do { try self.init(starting: name) } catch { stopProgram("\(error)") }
     }
@@ -85,7 +84,8 @@ public final class RunLoopThread: Sendable {
     /// Queues `block`. Any thread. Blocks queued after `stop()` has been called may never run.
     public func perform(_ block: @escaping @Sendable () -> Void) { state.withLock { $0.handOff }?.perform(block) }
 
-    /// Runs `block` on the thread and returns its result. On the thread itself it runs at once.
+    /// Runs `block` on the thread and returns its result. On the thread itself it runs at once. Elsewhere it must not
+    /// be called after `stop()`: it may then wait forever.
     public func performAndWait<Result: Sendable>(
         _ block: @escaping @Sendable () throws -> Result, file: StaticString = #fileID, line: UInt = #line
     ) throws -> Result {
@@ -106,7 +106,8 @@ public final class RunLoopThread: Sendable {
     /// Run loop, as reports of waits name it. nil after `stop()`.
     public var resource: TracedResource? { state.withLock { $0.handOff }?.resource }
 
-    /// Ends the run loop after the queued blocks and waits for the thread. Call once, and not on the thread itself.
+    /// Ends the run loop after the queued blocks and waits for the thread. A second call does nothing. Not on the
+    /// thread itself.
     public func stop() {
         stopUnless(!isCurrent, "a run-loop thread cannot wait for its own end: call stop() from another thread")
         let (end, wasStopped) = state.withLock { state in

@@ -12,10 +12,10 @@ public struct TracedResource: Sendable, Hashable {
         case signal
     }
 
-    /// Id, unique in the process.
+    /// Id, unique in the process. Resources for one address have one id.
     public let id: UInt64
     public let kind: Kind
-    /// Lock class, shared by instances made at one place, such as `store write lock`.
+    /// Name in reports. Of a lock it is the class, such as `store write lock`, shared by instances made at one place.
     public let name: String
     /// Kernel id of the only thread that can serve it, such as a run loop's thread. 0 if there is none.
     public let servedBy: Int32
