@@ -1,9 +1,9 @@
-// Reads JSON from bytes without a general decoder, which is slow for messages with thousands of indices and for the
-// schema of a store with many models.
+// Reads JSON from bytes. A general decoder, which is slow for messages with thousands of indices and for the schema of
+// a store with many models, is used only for texts with escapes.
 import Foundation
 
-/// A position in a JSON text. Reads whole numbers, texts, truth values, lists and maps, or skips a value. Texts that are
-/// not UTF-8 are repaired.
+/// A position in a JSON text. Reads whole numbers, texts, truth values, null, lists and maps, or skips a value. A text
+/// without escapes that is not UTF-8 is repaired.
 package struct JSONScanner {
     /// Error: the text is no JSON of the expected form.
     package struct Problem: Error, Equatable, CustomStringConvertible {

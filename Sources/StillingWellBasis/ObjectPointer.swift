@@ -1,5 +1,5 @@
 // Objects as addresses: the context of a callback of C code, and keys by identity. Debug builds check the class of an
-// object that comes back. The caller must keep the object alive.
+// object that comes back. The caller must keep a borrowed object alive.
 
 /// Conversion between objects and addresses.
 public enum ObjectPointer {
