@@ -1,6 +1,7 @@
-// Replacements of functions of the C library that open, change or flush files. They record what they have done to files
-// of the folder. The journal is in memory shared with forked children. Its mutex is held during a write, so that the
-// journal has the order of the writes. It is not held during a flush, so that other threads can write meanwhile.
+// Replacements of functions of the C library that open, close, change, rename, remove or flush files. They record what
+// they have done to files of the folder. The journal is in memory shared with forked children. Its mutex is held during
+// a write, so that the journal has the order of the writes. It is not held during a flush, so that other threads can
+// write meanwhile.
 #define _GNU_SOURCE
 #include "CStillingWellWriteRecorder.h"
 
@@ -39,7 +40,7 @@ static struct journal *journal;
 static uint64_t steps_left;
 /// The kind and offset of this process's last step, and the number of such steps until then. A count of 0: no limit.
 static struct { uint32_t kind; uint64_t offset, count; } last;
-/// Number of steps that must be recorded during each flush of this process before it ends.
+/// Number of steps that must be recorded after a flush of this process has begun and before it is made.
 static uint64_t steps_beside_flush;
 
 struct descriptor {
@@ -216,7 +217,8 @@ int close(int file) {
     return (int)syscall(SYS_close, file);
 }
 
-/// Returns the entry of a descriptor of the folder or of a file in it, or NULL for other descriptors.
+/// Returns the entry of a descriptor of the folder or of a file in it. Returns NULL for other descriptors, for those
+/// that were opened before the journal began, and if it is off.
 static const struct descriptor *known(int file) {
     if (!is_on() || !is_descriptor(file) || !descriptors[file].is_known) return NULL;
     return &descriptors[file];

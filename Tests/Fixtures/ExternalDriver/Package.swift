@@ -4,7 +4,7 @@ import PackageDescription
 let harness = Target.Dependency.product(name: "TidegaugeCLI", package: "tidegauge")
 
 // The whole package of a driver: a target with the driver, and two programs of a few lines. Outside of this repository
-// the first dependency is a URL and a version. To measure without other engines, remove `side-by-side` and give the
+// the dependency is a URL and a version. To measure without other engines, remove `side-by-side` and give the
 // dependency `traits: ["Harness"]`. Then GRDB is not fetched.
 let package = Package(
     name: "my-tidegauge",

@@ -38,7 +38,7 @@ public enum Fault: String, Sendable, CaseIterable {
     case halfApplied = "half-applied"
     /// Outside of callbacks, a changed row shows a fixed wrong text.
     case staleText = "stale-text"
-    /// Each row of a query has the bytes of the row before it.
+    /// Each row of a query, except the first, has the bytes of the row before it.
     case swappedBytes = "swapped-bytes"
     /// In a callback, a row's counterpart has a stamp that is one less.
     case tornCounterpart = "torn-counterpart"
@@ -46,7 +46,7 @@ public enum Fault: String, Sendable, CaseIterable {
     case staleAnswer = "stale-answer"
     /// The third answer is an error.
     case failedAnswer = "failed-answer"
-    /// Declares that observers are called during a write, but they are not.
+    /// Declares that observers are called while a writer holds the write lock, but they are not.
     case readersWait = "readers-wait"
     // Faults that limits must detect.
     /// Leaks a kilobyte per commit.
@@ -136,7 +136,7 @@ public final class FaultyStore: SiteForgetting, WholeRowStore, AnsweringStore, @
             _ = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
         }
         let number = subscriptions.add(1, ordering: .relaxed).newValue
-        // One of several subscriptions is faulty. A torn delivery shows only in one that is called second.
+        // Only some subscriptions are faulty. A torn delivery shows only in one that is called second.
         let isFaulty =
             switch fault {
             case .tornRead: query.group == -1

@@ -1,7 +1,7 @@
 // One observer of the model store. It keeps the rows shown and computes the differences.
 import TidegaugeDriver
 
-/// Used on its delivery context, except for `cancel`.
+/// Used on its delivery context, except for `cancel` and `isCancelled`.
 final class ModelSubscription: PullingSubscription, AnsweringSubscription, WholeRowSubscription, @unchecked Sendable {
     let query: Query
     private let shape: RowShape

@@ -86,7 +86,8 @@ func allowProcesses(_ limit: rlimit) {
     setrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit)
 }
 
-/// Makes calls that need a thread, first without the right to start one, and then with it.
+/// Connects and queues a write, first without the right to start the thread that each needs, and then with it. In
+/// between it writes and synchronizes, which has to work without one.
 func useWithoutThreads(_ store: Store) throws {
     let before = try limitProcesses()
     do {
@@ -99,7 +100,7 @@ func useWithoutThreads(_ store: Store) throws {
         if case .failure(let error) = result { say("\(error)") }
     }
     say("wrote \(try store.write { try Batches.insert($0) })")
-    // Without root's rights the store's path cannot be checked any more.
+    // A process that was root has become another user, which cannot check the store's path. That is no error.
     try store.synchronize()
     allowProcesses(before)
     let connection = try store.connect(on: .runLoop)

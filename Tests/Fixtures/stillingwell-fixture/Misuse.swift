@@ -1,4 +1,4 @@
-// Programming errors. Each ends the process with a message that the starting process reads.
+// Programming errors and unreadable data. Each ends the process with a message that the starting process reads.
 import Foundation
 import StillingWell
 import StillingWellFixtures
@@ -22,7 +22,7 @@ enum Misuse: String {
     /// Using an index outside of a collection.
     case outsideResults, outsideFrozen, outsideList, outsidePlainList, insertOutside
 
-    /// Makes the error. The runtime's message goes to standard output.
+    /// Makes the error, which ends the process. The runtime's message goes to standard output.
     func commit(_ store: Store) throws -> Never {
         dup2(1, 2)
         nonisolated(unsafe) var connection: Connection?

@@ -5,13 +5,13 @@ import Foundation
 
 struct RelayCommand: ParsableCommand {
     enum End: String, ExpressibleByArgument {
-        /// The agent is killed.
+        /// The agent is killed, and the relay exits.
         case kill
-        /// The connection is reset.
+        /// The relay exits, and the connection with it.
         case cut
-        /// Nothing is passed on any more, in either direction.
+        /// Nothing is passed on any more, in either direction. The relay exits when its input ends.
         case silence
-        /// Bytes arrive that are not a frame.
+        /// Bytes arrive that are not a frame, and then nothing, as for `silence`.
         case garble
         /// The command of `--run` is executed, and the connection remains.
         case run

@@ -1,6 +1,6 @@
 // Records what the processes of a store do to the files of its folder, in order: writes with their bytes, changes of
 // the folder, and flushes. Its definitions precede those of the C library, so LMDB calls them. Writes through memory
-// maps are not recorded. Only `lock.mdb` and `shared` are written that way.
+// maps are not recorded. Of a store on disk, only `lock.mdb` and `shared` are written that way.
 #ifndef CWRITERECORDER_H
 #define CWRITERECORDER_H
 
@@ -12,7 +12,7 @@ typedef struct {
     uint32_t kind;
     /// Number of the file, unique in the journal for up to 4,095 files, or 0 for the folder.
     uint32_t file;
-    /// Offset of a write, or the new length of a file.
+    /// Offset of a write, the new length of a file, or the number of a flush, which its begin and its end share.
     uint64_t offset;
     uint64_t payload_bytes;
 } wr_step;
@@ -42,8 +42,8 @@ void wr_end(void);
 void wr_note(const char *text);
 /// Must be called before a process exits while its threads still write. Completes the journal and stops further writes.
 void wr_leave(void);
-/// Ends this process, as if it was killed, after about this many further steps. Must be called before it has other
-/// threads.
+/// Ends this process with `_exit(0)`, without any clean-up, after about this many further steps. Must be called before
+/// it has other threads.
 void wr_end_process_after(uint64_t steps);
 static const uint64_t WR_ANYWHERE = UINT64_MAX;
 /// Ends this process after it recorded this many steps of a kind at this offset of any file, or anywhere

@@ -80,7 +80,7 @@ let importer = Task.detached {
 try await importer.value
 try await titles.finish(0)
 
-// Follows the notes that are done, until the change of one has come.
+// Follows the notes that are done, until the one that `finish` has changed is among them.
 for try await update in store.changes(of: Note.self, { $0.where(\.done) }) {
     if try update.rows.map(\.title) == ["spring tide"] { break }
 }
