@@ -1,6 +1,5 @@
 // Deliveries to a connection: it takes the mail of upkeep, moves to the mail's version and then tells observers, all at
-// that one version. On the connection's scheduler, never inside a write or another delivery; only the removal of
-// observers is also done in a write.
+// that one version. On the connection's scheduler, not inside another delivery. In a write it only removes observers.
 
 extension LiveConnection {
     /// Takes the mail, moves to its version and tells observers. Without `autorefresh`, only takes requests and stays

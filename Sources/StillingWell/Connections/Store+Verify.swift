@@ -12,7 +12,8 @@ extension Store {
         return try core.storage.verify()
     }
 
-    /// Checks a store that no process has open, even one that cannot be opened. Any thread.
+    /// Checks a store that no process has open, even one that cannot be opened. It stays unchanged, except that after a
+    /// restart of the machine or a failed flush it begins at its last flush, as when it is opened. Any thread.
     /// - Parameters:
     ///   - path: folder of the store.
     ///   - timeout: time to wait for a process that is opening the store. nil waits without limit.
@@ -23,8 +24,8 @@ extension Store {
 
     /// Copies the undamaged objects of a store to a new store; of several with one primary key, one. Links and list
     /// elements are kept if their target is undamaged. Keys and indexes are rebuilt. No process may have the old store
-    /// open. It stays unchanged, except that after a restart of the machine it begins at its last flush, as when it is
-    /// opened. Any thread.
+    /// open. It stays unchanged, except that after a restart of the machine or a failed flush it begins at its last
+    /// flush, as when it is opened. Any thread.
     /// - Parameters:
     ///   - path: folder of the old store.
     ///   - folder: folder of the new store, which holds no store yet.
