@@ -15,7 +15,7 @@ extension Feed {
         _ connection: Connection, _ query: ConnectionQuery, madeAt place: String,
         _ makeOutput: @escaping (QueryNews?) -> Output
     ) {
-        // The observer, whose `reported` is the root taken last. The token retains it while the feed exists.
+        // The observer, whose `reported` is the tree of rows taken last. The token retains it while the feed exists.
         weak var observer: CollectionToken?
         var hasTaken = false
         // Changes of the last callback. Used if nothing has come since.

@@ -95,7 +95,8 @@ struct NewestRows<Origin: Sendable>: Sendable {
         channel.keep(token, of: connection.core)
     }
 
-    /// Returns the sequence of what a channel is sent. `makeElement` is given the root taken last and the newest rows.
+    /// Returns the sequence of what a channel is sent. `makeElement` is given the tree taken last, or nil at first, and
+    /// the newest rows.
     static func sequence<Element: Sendable>(
         _ channel: Channel, _ makeElement: @escaping (RankedTree?, NewestRows) -> Element?
     ) -> LiveChanges<Element> {

@@ -34,7 +34,7 @@ extension Connection {
             throw StoreError.invalidatedObject(table: binding.table.schema.name)
         }
         // Values that the first change is compared with. The row of the delivery before the report may be too new:
-        // until upkeep knows the observer, a delivery may move past a change without reporting it.
+        // until the upkeep thread knows the observer, a delivery may move past a change without reporting it.
         let known = deliveredRow(binding.table, binding.id) ?? row
         let object = ObjectHandle(
             binding.table, binding.id, backlinks: properties.backlinks, since: shown?.version ?? 0)

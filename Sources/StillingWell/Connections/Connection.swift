@@ -134,7 +134,7 @@ public class Connection {
     /// are needed.
     var anyListSource: (any RowSource)? { wholeSource }
 
-    /// Asks upkeep to maintain the sum, minimum and maximum of a column of an observed query.
+    /// Asks the store's upkeep thread to maintain the sum, minimum and maximum of a column of an observed query.
     func measure(_ query: ConnectionQuery, _ column: Int) {}
 
     /// Records a property read for `withObservationTracking`.

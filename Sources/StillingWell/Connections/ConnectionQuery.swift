@@ -1,5 +1,6 @@
-// A query on one connection: the root of the last delivery, the rows as shown (delivered rows plus the connection's own
-// later writes) and the observers. Used on the connection's scheduler.
+// A query on one connection: its observers, the root of the last delivery (the whole tree of its rows at that version),
+// and the rows as shown (delivered rows plus the connection's own later writes). The window is the part of the tree
+// that the query shows. Upkeep is the thread that keeps the trees up to date. Used on the connection's scheduler.
 
 /// Unchecked because only the connection's scheduler uses the state declared here. Upkeep stores the reference and
 /// sends it back.
@@ -112,7 +113,7 @@ final class ConnectionQuery: QueryHandle, @unchecked Sendable {
     /// shown.
     /// - Parameters:
     ///   - write: as `ShownUndo.write`.
-    ///   - next: the epoch that begins with the cancellation, after `epoch`.
+    ///   - next: the connection's `epoch` after the cancellation; `epoch` is the one before it.
     func cancelWrite(_ write: Int, from epoch: Int, to next: Int) {
         if shownAside?.epoch == epoch { shownAside?.epoch = next }
         defer { undo = nil }

@@ -28,13 +28,14 @@ extension LiveConnection {
 
     fileprivate func deliverMail() {
         isDelivering = true
-        // Upkeep may be at an older version than the connection's, which it was opened at or has committed itself.
+        // The upkeep thread may be at an older version than the one that the connection shows: it may have been opened
+        // at that one, have committed it, or read the newest one.
         let mail = mailbox.take(minimum: own.snapshot?.version ?? (isAsleep ? 0 : version))
         beginInitials(mail)
         if let snapshot = mail.snapshot, core.isOpen {
             accept(snapshot, mail)
             if mail.isOffer { sleep() }
-            // At once, because notifications suppressed for waiting observers are counted from this version.
+            // At once, because commits after this version may exclude the waiting observers from their notification.
             if !autorefresh { attached.values.filter(\.isWaiting).forEach(hold) }
         }
         tellFailures(mail)
@@ -46,7 +47,8 @@ extension LiveConnection {
     /// Fixes which observers of queries with pending initial callbacks are told in this delivery.
     private func beginInitials(_ mail: Mail) { for query in mail.initials { query.ofConnection.beginDelivery() } }
 
-    /// Takes first roots at the version that this connection stays at, and tells the observers that waited for them.
+    /// Takes queries' first trees (roots) of the version that this connection stays at, and tells the observers that
+    /// waited for them.
     private func tell(_ held: [HeldRoot]) {
         let useful = held.filter { $0.version == version && $0.update.query.ofConnection.hold($0.update) }
         for root in useful { root.update.query.ofConnection.tell(nil, old: nil, call) }
@@ -55,7 +57,7 @@ extension LiveConnection {
         for root in held where root.update.query.ofConnection.isWaiting { hold(root.update.query.ofConnection) }
     }
 
-    /// Requests a query's first root at the version that a connection without `autorefresh` stays at.
+    /// Requests a query's first tree at the version that a connection without `autorefresh` stays at.
     func hold(_ query: ConnectionQuery) {
         guard let delivered else { return }
         core.runningUpkeep?.send(.hold(mailbox, query, attachment: query.attachment, at: delivered))

@@ -3,8 +3,8 @@
 
 extension LiveConnection {
     /// Ends the connection when its thread ends or its actor is gone. Releases its version and observers, detaches it
-    /// from upkeep and cancels a write in progress. Tokens and other references that a program still holds may be
-    /// released later, on any thread.
+    /// from the upkeep thread and cancels a write in progress. Tokens and other references that a program still holds
+    /// may be released later, on any thread.
     ///
     /// Runs on the thread that ends. After an actor was released it runs on the first thread that removes an observer.
     /// - Parameter event: what ended, for the log.
@@ -23,7 +23,7 @@ extension LiveConnection {
         epoch += 1
     }
 
-    /// Stops deliveries and removes the connection from upkeep.
+    /// Stops deliveries and removes the connection and its queries from the upkeep thread.
     func disconnect() {
         scheduler.invalidate()
         core.runningUpkeep?.disconnect(mailbox, Array(attached.values), observedObjects.values.map(\.object))

@@ -226,7 +226,7 @@ final class LiveConnection: Connection {
         epoch += 1
     }
 
-    /// Removes the write in progress from what is shown. The caller begins the next epoch.
+    /// Removes the write in progress from what is shown. The caller increments `epoch`.
     private func hideWrite() {
         queries.forEach { $0.cancelWrite(rowEpoch, from: epoch, to: epoch + 1) }
         own.cancel()

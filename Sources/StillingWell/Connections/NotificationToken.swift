@@ -6,7 +6,8 @@ import Logging
 /// logged.
 public final class NotificationToken: Sendable {
     let state: TokenState
-    /// Store that it observes, and that store's upkeep while it runs. Commits with suppressed notifications use them.
+    /// Store that it observes, and the thread that keeps that store's queries up to date, while it runs. Commits with
+    /// suppressed notifications use them.
     let storage: Storage
     let upkeep: @Sendable () -> Upkeep?
     private let remove: @Sendable () -> Void

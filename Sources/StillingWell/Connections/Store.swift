@@ -38,11 +38,11 @@ public final class Store: Sendable {
         /// Called if the file has a lower version, inside the transaction that opens the store. If it throws, the file
         /// and its version stay unchanged. Runs on the opening thread, while no other process has the store open.
         public var migration: (@Sendable (Migration) throws -> Void)?
-        /// Longest sleep of upkeep in ns. nil sleeps until a commit or a request wakes it, so that instruction counts
-        /// do not depend on time. The commit of a writer that was killed before waking upkeep is then delivered with
-        /// the next commit.
+        /// Longest sleep in ns of the thread that keeps queries up to date. nil sleeps until a commit or a request
+        /// wakes it, so that instruction counts do not depend on time. The commit of a writer that was killed before
+        /// waking it is then delivered with the next commit.
         package var upkeepPollNs: Int64? = Upkeep.pollNs
-        /// Clock of upkeep in ns.
+        /// Clock of that thread in ns.
         package var upkeepNowNs = Upkeep.nowNs
 
         /// Schedule of background flushes.
@@ -106,7 +106,7 @@ public final class Store: Sendable {
 
     /// Runs `body` in a write transaction and commits it. If `body` throws, changes that it has not committed itself
     /// are discarded. The connection and the objects read from it must not be used after the block. Waits for other
-    /// writers. With tokens, also waits after the commit if upkeep is far behind.
+    /// writers. With tokens, may also wait after the commit, as `Connection.write` does.
     /// - Parameters:
     ///   - timeout: time to wait for the write lock. nil waits without limit; 0 and negative values try once.
     ///   - tokens: observers of this store that are not notified of this commit.

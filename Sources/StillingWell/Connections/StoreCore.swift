@@ -1,5 +1,5 @@
-// State shared by a `Store` and its connections: the storage, which other `Store` values of the process may share, an
-// upkeep thread, a writer thread and a recorder.
+// State shared by a `Store` and its connections: the storage, which other `Store` values of the process may share, the
+// upkeep thread, which keeps queries up to date, the thread of asynchronous writes, and a recorder.
 import Foundation
 import Logging
 import StillingWellSync

@@ -58,12 +58,12 @@ final class CollectionToken: TokenState, @unchecked Sendable {
     /// User's callback. Released on the connection's scheduler, or when the connection ends.
     private var deliver: ((DeliveredChange) -> Void)?
     let query: ConnectionQuery
-    /// Root that this observer was last told about. nil before its initial callback.
+    /// Tree of rows that this observer was last told about. nil before its initial callback.
     var reported: RankedTree?
     private let awaitsInitial = Atomic(true)
     override var observedQuery: QueryHandle? { query }
     override var isWaiting: Bool { isActive && awaitsInitial.load(ordering: .acquiring) }
-    /// Whether the consumer of a `Feed` has not taken the last update yet. `reported` is then the root it took last.
+    /// Whether the consumer of a `Feed` has not taken the last update yet. `reported` is then what it took last.
     /// Deliveries apply suppressed commits to it and do not call the observer.
     var isBehind = false
 
@@ -72,7 +72,7 @@ final class CollectionToken: TokenState, @unchecked Sendable {
         self.deliver = deliver
     }
 
-    /// Sets the root of the initial callback.
+    /// Sets the tree that the initial callback shows.
     func begin(with root: RankedTree) {
         reported = root
         awaitsInitial.store(false, ordering: .releasing)

@@ -1,5 +1,5 @@
-// Tests whether libdispatch can start a thread. If the system starts none, libdispatch blocks its caller. Upkeep must
-// not block.
+// Tests whether libdispatch can start a thread. If the system starts none, libdispatch blocks its caller. The upkeep
+// thread, which requests deliveries, must not block.
 import Logging
 import StillingWellSync
 import Synchronization
@@ -10,7 +10,7 @@ final class WorkerRoom: Sendable {
 
     private let state = Atomic(State.unknown.rawValue)
 
-    /// Whether a delivery waits because no thread could be started.
+    /// Whether the last test failed, so that a delivery waits for a thread.
     var isMissing: Bool { state.load(ordering: .relaxed) == State.missing.rawValue }
 
     /// Returns whether the system can start threads. Once true it stays true. Logs the first failure.

@@ -1,4 +1,5 @@
-// The model store with one fault, for tests that the harness detects it.
+// The model store with one fault, for tests that the harness detects it. A row's stamp identifies the commit that last
+// wrote it; 0 is a row as loaded.
 import Foundation
 import StillingWellSync
 import Synchronization
