@@ -1,6 +1,6 @@
 // Runs blocks on a run loop from any thread, with or without waiting for them.
 //
-// The lock of `inbox` is a leaf. Blocks run on the loop. They run, and are released, without the lock.
+// No other lock is taken while that of `inbox` is held. Blocks run on the loop. They run, and are released, without it.
 
 /// Runs blocks in order on the run loop of the thread that made the hand-off. Calls from any thread.
 ///

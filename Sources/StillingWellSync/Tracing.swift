@@ -1,5 +1,6 @@
 // The tracing switch. If it is off, tracing adds relaxed loads of the mode to an operation. If it is on, the operation
-// is reported to the hook (`TracingHook`).
+// is reported to the hook (`TracingHook`). While schedules are explored, the hook also chooses which of its threads
+// continues, to try out their interleavings.
 //
 // The mode is a word of `CStillingWellPlatform`, so that it is read where operations are inlined.
 import CStillingWellPlatform

@@ -13,7 +13,8 @@ final class ChangeChannel<Pending: Sendable>: Sendable {
         var onEnd: (@Sendable () -> Void)?
     }
 
-    /// Leaf lock. Displaced elements are released, and the task resumed, after it is unlocked.
+    /// No other lock is taken while this one is held. Displaced elements are released, and the task resumed, after it
+    /// is unlocked.
     private let state = Guarded("change sequence", State())
     private let merge: @Sendable (Pending, Pending) -> Pending
 

@@ -73,7 +73,7 @@ final class AsyncWriter: Sendable {
         var thread: TracedThread?
     }
 
-    /// Leaf lock.
+    /// No other lock is taken while this one is held.
     private let inbox = Guarded("asynchronous writes", Inbox())
     private let arrived: TracedCondition
     private let groups: Bool

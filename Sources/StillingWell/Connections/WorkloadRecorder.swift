@@ -1,7 +1,7 @@
 // Records an application's workload without its data: when it commits, which rows are inserted, updated (by which
 // columns) and deleted, and which queries it observes, from when until when. Docs/scenarios.md describes the format.
 //
-// The lock is a leaf. Lines are built outside of it, except their ascending times.
+// No other lock is taken while the recorder's is held. Lines are built outside of it, except their ascending times.
 import Foundation
 import StillingWellBasis
 import StillingWellSync
