@@ -1,4 +1,4 @@
-// Programs that get a warning but are not stopped.
+// Programs that get a line in the log but are not stopped.
 import Foundation
 import StillingWell
 import StillingWellSync
