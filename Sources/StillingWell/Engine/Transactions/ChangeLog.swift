@@ -36,7 +36,8 @@ struct LoggedChange: BitwiseCopyable, Equatable {
 enum ChangeLog {
     /// Maximum number of listed entries. Comparing snapshots is cheaper for a larger commit.
     static let maxEntriesPerCommit = 65_536
-    /// Maximum number of versions kept for a follower that does not move on, such as a stopped process.
+    /// Versions behind the newest beyond which entries are removed, even if a follower, such as a stopped process, has
+    /// not read them.
     static let maxVersions: UInt64 = 65_536
     /// Pruning happens on every 64th version, so that most commits do not touch the oldest page at all.
     static let pruneEvery: UInt64 = 64

@@ -69,7 +69,7 @@ final class CheckedRows: @unchecked Sendable {
             && isTrusted(at: version)
     }
 
-    /// Has to be called after the bits were read: newer bits than those of `version` come with a newer `foreign`.
+    /// Has to be called after the bits were read: bits set after a newer foreign commit come with a newer `foreign`.
     @inline(__always)
     private func isTrusted(at version: UInt64) -> Bool { version >= foreign.pointee.load(ordering: .acquiring) }
 
@@ -94,7 +94,7 @@ final class CheckedRows: @unchecked Sendable {
     }
 
     /// Marks all rows of a span in a snapshot of `version` as checked, unless a foreign commit is newer.
-    /// - Returns: false, with nothing marked, if the span is too large.
+    /// - Returns: false, with nothing marked, if the span is too large or ends at an id that has no bit.
     func insert(_ first: UInt64, through last: UInt64, at version: UInt64) -> Bool {
         guard last < Self.limit, last - first < Self.maxSpan else { return false }
         guard isTrusted(at: version) else { return true }
@@ -112,8 +112,8 @@ final class CheckedRows: @unchecked Sendable {
     func insert(_ id: UInt64, at version: UInt64) {
         guard isTrusted(at: version) else { return }
         insert(id)
-        // Another process has committed meanwhile, so the checked image may be old. Rows that were read by this bit in
-        // between were not checked.
+        // Another process has committed meanwhile, so the checked image may be old. A newer snapshot that trusted the
+        // bit in between may have read its row unchecked.
         if version < foreign.pointee.load(ordering: .sequentiallyConsistent) { remove(id) }
     }
 
@@ -165,7 +165,8 @@ final class CheckedVersions: @unchecked Sendable {
     /// `deinit`.
     let foreign: UnsafeMutablePointer<Atomic<UInt64>>
     private let synced = Atomic<UInt64>(0)
-    /// Last version that this process has committed or is committing; `.max` for none.
+    /// Last version that this process has committed or is committing; `.max` before the first commit and after a
+    /// failed one.
     private let own = Atomic<UInt64>(.max)
 
     init() {

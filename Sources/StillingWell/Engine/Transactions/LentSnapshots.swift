@@ -1,5 +1,5 @@
-// Versions held by elements of asynchronous sequences. A program may keep any number of elements, and there is a limit of
-// snapshots. So the oldest elements give their versions back when too many hold one. The locks are leaves.
+// Versions held by elements of asynchronous sequences. A program may keep any number of elements, and there is a limit
+// of snapshots. So the oldest elements give their versions back when too many hold one. The locks are leaves.
 import StillingWellSync
 
 /// A snapshot until its last reference is released, or until it is called back.
@@ -19,7 +19,7 @@ final class LentSnapshot: Sendable {
 }
 
 final class LentSnapshots: Sendable {
-    /// Largest number of snapshots lent at once.
+    /// Number of lent snapshots above which the oldest is called back.
     static let most = 256
 
     private struct State {

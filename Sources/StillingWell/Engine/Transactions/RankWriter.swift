@@ -1,4 +1,4 @@
-// Changes the order of one list in a write transaction. On the thread that holds the write lock.
+// Changes the order of one list in a write transaction, while the write lock is held.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc

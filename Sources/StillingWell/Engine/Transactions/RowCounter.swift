@@ -1,4 +1,5 @@
-// The next object id of a table, kept in the `meta` table so that no id is used twice.
+// The next object id of a table, or the next number of a large value. Kept in the `meta` table, so that the id of a
+// deleted row is not used again.
 import CStillingWellEngine
 import CStillingWellLMDB
 

@@ -1,4 +1,4 @@
-// Source of rows for filters that follow links: a snapshot, a write transaction, or a transaction whose lock the caller
+// Source of rows for queries: a snapshot, a write transaction, or the transaction of a snapshot whose lock the caller
 // already holds.
 import CStillingWellLMDB
 import StillingWellBasis
@@ -71,7 +71,8 @@ extension RowSource {
         }
     }
 
-    /// Whether only the commits `own` changed a table in versions `from + 1 ... to`. False without a log. O(changes).
+    /// Whether no commit but those in `own` changed a table in versions `from + 1 ... to`. False if the log does not
+    /// list all changes of these versions. O(changes).
     func isUntouched(
         _ table: Table, after from: UInt64, to: UInt64, besides own: ArraySlice<UInt64>
     ) -> Bool {
@@ -125,7 +126,7 @@ extension Snapshot: RowSource {
     }
 
     /// Visits the next run of rows from an id on.
-    /// - Returns: the id after the last visited one, or nil at the end.
+    /// - Returns: the id after the last visited one, or nil if there was no row or it could not be read.
     func scanRun(
         _ table: Table, from first: UInt64, _ body: (UnsafeBufferPointer<ScannedRow>, any RowSource) -> Void
     ) -> UInt64? {

@@ -33,7 +33,7 @@ final class Snapshot: Sendable {
     private let hasFailed = Atomic(false)
     /// Thread that visits rows with the lock of `reader` and may read large values meanwhile, or 0.
     private let visitor = Atomic<UInt>(0)
-    /// Whether waking the snapshot wakes upkeep, which may not listen to commits.
+    /// Whether the first read wakes the upkeep thread, which may not be woken by commits at that time.
     private let wakesUpkeep: Bool
 
     /// - Parameter version: nil for a sleeping snapshot.
@@ -120,7 +120,7 @@ final class Snapshot: Sendable {
     }
 
     /// Number of rows under a key of an index, a number as `ColumnIndex.number`. Nil if LMDB has to be asked: there are
-    /// none or many rows, or an entry is damaged.
+    /// none or many rows, the first entry is damaged, or the pages are not mapped.
     func mappedCount(_ index: ColumnIndex, _ key: UInt64) -> Int? {
         guard let values = pages(index.handle, index.name)?.values(NumberKey(key)) else { return nil }
         let sum = withUnsafeBytes(of: key.bigEndian) {
@@ -190,29 +190,29 @@ final class Snapshot: Sendable {
         hasFailed.store(true, ordering: .releasing)
     }
 
-    /// First failed read of this snapshot, or the error of a truncated file; nil if all reads succeeded.
+    /// Error of the first failed read of this snapshot, else that of a truncated file; nil if there is neither.
     var failure: StoreError? {
         (hasFailed.load(ordering: .acquiring) ? failed.load()?.error : nil) ?? storage.cutFailure
     }
 
-    /// Returns a row as `row` does. If there is none, throws the first failure of this snapshot's reads. O(log n).
+    /// Returns a row as `row` does. If there is none, throws `failure`, if that is set. O(log n).
     func readRow(_ table: Table, _ id: ObjectID) throws(StoreError) -> RowReader? {
         if let row = row(table, id) { return row }
         try checkReads()
         return nil
     }
 
-    /// Returns a row, for callers that cannot throw. Ends the process if the row could not be read.
+    /// Returns a row, for callers that cannot throw. If there is none, ends the process if `failure` is set.
     func rowOrStop(_ table: Table, _ id: ObjectID) -> RowReader? {
         if let row = row(table, id) { return row }
         if let failure { stopProgram("\(failure)") }
         return nil
     }
 
-    /// Throws the first failure of any read of this snapshot.
+    /// Throws `failure`, if that is set.
     func checkReads() throws(StoreError) { if let failure { throw failure } }
 
-    /// Logged changes between an older version and this one, or nil if the log is not available.
+    /// Logged changes between an older version and this one, or nil if the log does not list all of them.
     func changes(after version: UInt64) -> [LoggedChange]? {
         reading(or: nil) { (transaction) throws(EngineFailure) in
             try ChangeLog.read(transaction, storage.log, after: version, to: self.version)

@@ -14,7 +14,8 @@ extension Storage {
         return recovery
     }
 
-    /// Returns once everything committed before the call is on the disk. Any thread.
+    /// Returns once everything committed before the call is on the disk, or at once if nothing flushes the store. Any
+    /// thread.
     /// - Throws: `openedBeforeFork`; errors of `HeldFiles.check` and `Flushing.synchronize`.
     func synchronize() throws(StoreError) {
         try checkProcess()

@@ -3,13 +3,14 @@ import CStillingWellLMDB
 import Glibc
 
 extension Storage {
-    /// Records where a version was frozen, until the pin is removed, and wakes upkeep, which may not listen to commits.
+    /// Records where a version was frozen, until the pin is removed. Wakes the upkeep thread, which may not be woken by
+    /// commits at that time.
     func addPin(_ pin: ObjectIdentifier, version: UInt64, file: String, line: Int) {
         pins.add(pin, version: version, file: file, line: line)
         page.ring(.own)
     }
 
-    /// Number of versions that the file keeps: all from the oldest that some process reads to the newest.
+    /// Number of versions from the oldest that some process reads to the newest. Reads for flushes do not count.
     func activeVersions() -> Int {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
@@ -18,7 +19,7 @@ extension Storage {
         return Int(newest - min(oldest, newest)) + 1
     }
 
-    /// Readers of all processes, except those held for the last flush.
+    /// Readers of all processes, except those that exist only for flushes.
     private var readers: [EngineReader] {
         var holds = page.holds
         return EngineReader.all(environment).filter { reader in
@@ -28,7 +29,8 @@ extension Storage {
         }
     }
 
-    /// Oldest pin of all processes, or nil if none holds a version older than the newest.
+    /// Oldest pin of all processes, or nil if none holds a version older than the newest. If no snapshot can be opened,
+    /// the oldest pin of this process.
     func oldestPin() -> VersionPin? {
         guard let newest = try? openSnapshot() else { return pins.oldest() }
         var info = MDB_envinfo()

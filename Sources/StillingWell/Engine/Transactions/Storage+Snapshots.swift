@@ -44,7 +44,7 @@ extension Storage {
     }
 
     /// Makes a snapshot that takes its version at the first read. Throws errors of `takeReader`.
-    /// - Parameter wakesUpkeep: whether that wakes upkeep; false for upkeep's own snapshot.
+    /// - Parameter wakesUpkeep: whether that read wakes the upkeep thread; false for that thread's own snapshot.
     func sleepingSnapshot(wakesUpkeep: Bool) throws(StoreError) -> Snapshot {
         Snapshot(self, try takeReader(), version: nil, wakesUpkeep: wakesUpkeep)
     }

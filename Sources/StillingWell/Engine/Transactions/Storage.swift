@@ -1,5 +1,5 @@
-// One LMDB environment, opened once per process and path: tables, the change log, the write lock, the bell, and a pool
-// of read transactions. `.memory` uses the same engine on a memory file system, written through the map.
+// One LMDB environment, whose file a process opens only once: tables, the change log, the write lock, the shared page,
+// and a pool of read transactions. `.memory` uses the same engine on a memory file system, written through the map.
 //
 // Table handles are written while the store is opened, before other threads have it, so they are read without
 // exclusivity checks. LMDB's own locks are taken inside LMDB only.
@@ -41,8 +41,9 @@ final class Storage: @unchecked Sendable {
     /// Keyed by the table number in the log.
     @exclusivity(unchecked) var tablesByID: [UInt32: Table] = [:]
 
-    /// Space of the data file that is reserved behind the pages in use. Extended before writes through the map need it,
-    /// because a full memory file system would raise SIGBUS. Guarded by the write lock.
+    /// Space of the data file that is reserved behind the pages in use; nil unless the store is in memory. Extended
+    /// before writes through the map need it, because a full memory file system would raise SIGBUS. Guarded by the
+    /// write lock.
     var reserved: MapReservation?
 
     /// Address and format of the mapped file, for reading pages without LMDB.
@@ -186,7 +187,7 @@ final class Storage: @unchecked Sendable {
     /// Makes a new mapping for future snapshots and retires the current one.
     func replaceReadMap() throws {
         let next = try ReadMap(directory, mapBytes: mapBytes, tables: handles, pageMap, of: files?.identity(0))
-        // A store in memory is not checked for damage.
+        // Reads of a store in memory are not checked for skipped pages.
         if durability != .memory, pageMap.base != nil { engine_check_reads(next.environment, environment) }
         let last = current.withLock { current in
             defer { current = next }

@@ -90,7 +90,8 @@ final class StorageRegistry: @unchecked Sendable {
     }
 
     /// Waits until no other thread opens or closes the store at a path.
-    /// - Returns: the storage that has these files open. If nil, the caller owns the path until it calls `close`.
+    /// - Returns: the storage that has these files open. If nil, the caller owns the path until it sets the storage of
+    ///   its entry or calls `close`.
     private func take(_ directory: String) throws -> Storage? {
         // Released outside of the lock, because closing a storage takes the lock.
         var seen: [Storage] = []

@@ -1,5 +1,5 @@
-// State of one table during a write: cursors for rows and keys, and the ids given out. Owned by the write transaction
-// and used on the thread that holds the write lock.
+// State of one table during a write: cursors for rows and keys, and the ids given out. Owned by the write transaction,
+// and used by one thread at a time while the write lock is held.
 import CStillingWellEngine
 import CStillingWellLMDB
 import Glibc
@@ -23,7 +23,7 @@ final class TableWriter {
         self.storage = storage
     }
 
-    /// Takes the next object id. The counter is stored at commit, so that ids are never used twice.
+    /// Takes the next object id. The counter is stored at commit, so that no two commits give out the same id.
     func takeID(_ transaction: LMDBTransaction) throws(StoreError) -> UInt64 {
         let id: UInt64
         if let nextID {

@@ -2,8 +2,8 @@
 import CStillingWellLMDB
 
 extension WriteTransaction {
-    /// Deletes all rows of a table. O(pages) with O(1) for each row, if no row of another table refers to them and they
-    /// have no lists; otherwise as `delete` for each.
+    /// Deletes all rows of a table. O(rows), and O(log n) for each large value, if no row of another table refers to
+    /// them and the table has no list properties; otherwise as `delete` for each.
     func deleteAll(_ table: Table) throws(StoreError) {
         var ids: [ObjectID] = []
         var values: [UInt64] = []
@@ -22,7 +22,7 @@ extension WriteTransaction {
         try step { () throws(StoreError) in try storage.deleteValues(values, transaction) }
     }
 
-    /// Whether deleting all rows of a table changes no other rows.
+    /// Whether deleting all rows of a table surely changes no other rows. False for a table with list properties.
     private func standsAlone(_ table: Table) throws(StoreError) -> Bool {
         guard let links = table.links else { return true }
         guard links.lists.isEmpty, links.order == nil else { return false }

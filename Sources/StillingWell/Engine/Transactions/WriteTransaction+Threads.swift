@@ -24,7 +24,7 @@ extension WriteTransaction {
     /// Takes the write lock on a host thread and begins a transaction. Any thread may use and end it, one at a time.
     /// - Parameters:
     ///   - beganNs: time at which the write was requested, if that is recorded.
-    ///   - isInside: whether the caller is inside of this write.
+    ///   - isInside: called by threads that want to write: whether they run inside of this write, which is an error.
     static func beginOnHost(
         _ storage: Storage, _ limit: TimeLimit, beganNs: Int64?, isInside: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> WriteTransaction {

@@ -1,6 +1,6 @@
-// One write transaction: rows, primary-key index and log entry change together or not at all. Its LMDB transaction
-// exists only while the write lock is held. It begins and ends on the thread that owns the lock: the caller's, or a
-// host thread.
+// One write transaction: rows, indexes and log entry change together or not at all. Its LMDB transaction exists only
+// while the write lock is held. It begins and ends on the thread that owns the lock: the caller's, or a host thread.
+// Parts of it begin and end on the caller's thread.
 //
 // The row being changed stays open in a buffer, so that setting five properties of an object stores its row once. A
 // property setter cannot throw: its failure is kept in `failure` and thrown instead of committing.
@@ -10,7 +10,8 @@ import Glibc
 import StillingWellSync
 
 final class WriteTransaction {
-    /// Outcome of a transaction, for objects that were added in it. Written on the writing thread.
+    /// Outcome of a transaction or a part of it, for objects that were added in it. Written by the thread on which that
+    /// ends.
     final class Fate {
         fileprivate(set) var isCancelled = false
     }
@@ -59,7 +60,7 @@ final class WriteTransaction {
         knownFate = fate
         return fate
     }
-    /// Outcomes of parts that have ended.
+    /// Earlier values of `knownFate`, except those of cancelled parts.
     private var fates: [Fate] = []
     private let thread = pthread_self()
     /// Thread that owns the lock, if it is not the caller's. Then any thread may use and end the transaction.
@@ -88,7 +89,8 @@ final class WriteTransaction {
 
     // MARK: Reading
 
-    /// Row as this transaction sees it, valid until its next change.
+    /// Row as this transaction sees it, valid until the next change, or until a read stores the open row. Nil if there
+    /// is none or it cannot be read.
     func row(_ table: Table, _ id: ObjectID) -> RowReader? {
         if isOpenRowDirty, id == openID, table.id == openTable?.id { return buffer.reader }
         do throws(StoreError) {
@@ -220,7 +222,8 @@ final class WriteTransaction {
         }
     }
 
-    /// Takes the number of a new large value. The counter is stored at commit, so that numbers are never used twice.
+    /// Takes the number of a new large value. The counter is stored at commit, so that no two commits use the same
+    /// number.
     private func takeValueNumber() throws(StoreError) -> UInt64 {
         var number = nextValue
         if number == nil {
@@ -347,7 +350,7 @@ final class WriteTransaction {
         try storage.check(engine_commit(part), "commit part of a write")
     }
 
-    /// Discards the changes and the failure of the part.
+    /// Discards the changes of the part, and any failure. Does nothing outside of a part.
     func cancelPart() {
         guard let whole else { return }
         self.whole = nil
