@@ -2,9 +2,9 @@
 //
 // LMDB reuses no page freed since the oldest reader began, whether that reader needs it or not: one held version costs
 // 7 to 10 pages of file per commit. So a mapping with a reader that lies far behind is retired, and its readers keep
-// nothing in the file any more. A reader of this type then follows the newest version. Before it advances, pages freed
-// meanwhile are copied in the retired mapping, each at most once. The cost of a held version is bounded by the file's
-// size at that time, in memory of the process that holds it.
+// nothing in the file any more. A separate LMDB reader (`trail`) then follows the newest version. Before it advances,
+// pages freed meanwhile are copied in the retired mapping, each at most once. The cost of a held version is bounded by
+// the file's size at that time, in memory of the process that holds it.
 //
 // The upkeep thread of each store that the process has opened at this path calls `tend`, one at a time. While upkeep
 // does not run, or is not woken by commits, writers call it.
@@ -20,7 +20,7 @@ final class HeldVersions: @unchecked Sendable {
     /// upper bound.
     static let patienceVersions: ClosedRange<UInt64> = 16...256
     /// Pages of the file per version that a reader may lie behind. Each commit of that lag keeps 7 to 10 freed pages in
-    /// the file, so at this limit they are about a quarter of it.
+    /// the file, so at this limit they are a sixth to a quarter of it.
     private static let pagesPerVersion = 40
     /// Time in ns for which a version is held before its mapping is retired, if it lies 256 versions behind or more. At
     /// n < 256 versions, n / 256 of that time. Tests set 0. A slow observer can lie hundreds of versions behind for

@@ -7,7 +7,7 @@ final class ConnectedMailbox {
     let mailbox: Mailbox
     fileprivate let mail = DeliveryBound(VersionMail())
     fileprivate var isTouched = false
-    /// Whether the store as a whole is observed, so that every version is delivered.
+    /// Whether the store as a whole is observed, so that each step of upkeep sends mail.
     var observesStore = false
     /// Whether mail was sent that may not have been taken yet.
     fileprivate var isWaiting = false
@@ -16,13 +16,13 @@ final class ConnectedMailbox {
 
     init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
-    /// Cached result of `isIdle`, valid until mail is sent.
+    /// Cached result of `isIdle`. Cleared when mail is sent or discarded.
     fileprivate var wasIdle: Bool?
     /// Number of updates in the last mail, used as an estimate for the next.
     fileprivate var usualUpdates = 0
 
-    /// Whether the connection has taken all its mail, so that it has reported what it was sent last. Cached for the
-    /// step.
+    /// Whether the connection has taken all its mail, so that no later root replaces what it was sent last. Cached for
+    /// the step.
     var isIdle: Bool {
         if let wasIdle { return wasIdle }
         let isIdle = isWaiting ? mailbox.isEmpty : true
@@ -82,8 +82,8 @@ struct ConnectionList {
         if observes { storeObservers.append(connection) } else { storeObservers.removeAll { $0 === connection } }
     }
 
-    /// Change set of a window between two trees. The first window is compared alone. If the next request is for the same
-    /// trees, they are compared as a whole, and that difference is clipped for it and for further windows of the step.
+    /// Change set of a window between two trees. The first window is compared alone. If the next request is for the
+    /// same trees, they are compared as a whole, and that difference is clipped for it and for further windows of the step.
     mutating func changes(from old: RankedTree, to new: RankedTree, in window: TreeWindow) -> ChangeSet {
         // Used in place: a copy would retain every part of the difference.
         if difference?.isBetween(old, new) == true { return difference!.changeSet(in: window) }

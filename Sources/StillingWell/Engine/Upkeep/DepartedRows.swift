@@ -1,6 +1,6 @@
-// Stamps of rows that left a tree and may come back without a modification (`TreeKey.canTakeBack`). An observer that is
-// next called when the row is back must report it only if an observed column was written meanwhile, inside or outside
-// of the tree.
+// Stamps of rows that left a tree and may come back without a modification (`TreeKey.canTakeBack`). A stamp is the
+// version that last changed an observed column of a row. An observer that is next called when the row is back must
+// report it only if an observed column was written meanwhile, inside or outside of the tree.
 //
 // A stamp is kept while anything holds a root that shows the row. Upkeep thread only.
 
@@ -32,7 +32,7 @@ final class DepartedRows {
         departures[id] = left.isEmpty ? nil : left
     }
 
-    /// Updates stamps after a row was written or deleted. O(trees that the row has left).
+    /// Updates the stamps of a row that was written, or forgets them if it was deleted. O(trees that the row has left).
     func note(_ row: ChangedRow, isDeleted: Bool, _ changes: NetChanges) {
         guard !departures.isEmpty, let left = departures[row.id] else { return }
         if isDeleted {
@@ -44,7 +44,7 @@ final class DepartedRows {
         }
     }
 
-    /// Sets the stamp of a row that was changed through a link.
+    /// Sets the stamp that is kept for a row and a tree, if there is one.
     func note(_ id: ObjectID, _ tree: SharedTree, stamp: UInt64) {
         guard let index = departures[id]?.firstIndex(where: { $0.tree === tree }) else { return }
         departures[id]![index].stamp = stamp
@@ -62,7 +62,7 @@ struct HeldRoots {
     private var roots: [Held] = []
     private var compactAt = 16
 
-    /// Notes that a step has replaced `root`.
+    /// Adds a root that may still be held, with the rows that left after it.
     mutating func end(_ root: RankedTree.Root, step: Int, left: [ObjectID]) {
         roots.append(Held(root: root, left: left.isEmpty ? [] : [(step, left)]))
     }

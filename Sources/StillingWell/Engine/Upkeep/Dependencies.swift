@@ -5,7 +5,7 @@
 // Following links in the new snapshot is enough for all changes of a step. If a path has been broken, it ends at a row
 // whose link was changed or whose target was deleted. That row has changed too, and the rest of the path leads to it.
 
-/// Rows of one tree that a step changes through links, and the effect on their stamps.
+/// Rows of one tree that a step changes through links, and the columns that count as written in each.
 struct DependantRows {
     private var columns: [ObjectID: UInt64] = [:]
     /// Version of the step that makes these changes.
@@ -37,7 +37,7 @@ extension NetChanges {
 
 extension SharedTree {
     /// Notes the dependants that were not noted as written rows.
-    /// - Parameter version: version of their stamps; nil for that of their changes.
+    /// - Parameter version: version at which they count as modified; nil for the version of the step.
     func noteDependants(from old: Snapshot, to new: Snapshot, version: UInt64? = nil) {
         for id in dependants.value.ids {
             let columns = dependants.value.take(id)
@@ -49,7 +49,7 @@ extension SharedTree {
     }
 
     /// Moves this tree alone from one snapshot to another. Moving to an older one, rows modified in between get its
-    /// version as their stamp.
+    /// version as their stamp (the version that last changed an observed column).
     /// - Parameter found: called when `dependants` is known and before anything has changed.
     func move(from: Snapshot, to: Snapshot, found: () -> Void = {}) {
         let isForward = from.version < to.version
@@ -99,7 +99,7 @@ struct Dependencies {
     private let storage: Storage
     /// Uses by the table at the end of their path.
     private var uses: [UInt32: [Use]] = [:]
-    /// Trees that depend on all linked objects, by table.
+    /// Trees that depend on all objects within `Observed.depth` links, by table.
     private var deep: [UInt32: [SharedTree]] = [:]
     /// Tables that links of such trees' rows lead to, with the number of links that may still be followed from there.
     private var reached: [UInt32: Int] = [:]
@@ -199,7 +199,8 @@ struct Dependencies {
         way.reversed().reduce(Set(ids)) { source.sources(of: $0, along: $1) }
     }
 
-    /// Rows of observed tables that lead to `changed` rows. A row is visited once, on the shortest path, so cycles end.
+    /// Rows of observed tables that lead to `changed` rows. Links to a row are followed back once, from the shortest
+    /// path.
     private func walkBack(_ changed: [UInt32: Set<ObjectID>], in snapshot: Snapshot) -> [UInt32: Set<ObjectID>] {
         if changed.isEmpty { return [:] }
         var found: [UInt32: Set<ObjectID>] = [:]

@@ -1,7 +1,8 @@
-// The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures. It
-// takes all waiting requests, evaluates those with an index first, and fills the others of one table by scans. New
-// requests with an index are evaluated between two parts of a scan. Trees dropped meanwhile are not evaluated. The
-// evaluator reads only the constants and `isDropped` of a tree.
+// The thread that evaluates queries for the first time, off the upkeep thread, and makes trees with other measures
+// (column values stored in the tree, for sums and extremes). It takes all waiting requests, evaluates those with an
+// index first, and fills the others of one table by scans. New requests with an index are evaluated between two parts
+// of a scan. Trees dropped meanwhile are not evaluated. The evaluator reads only the constants and `isDropped` of a
+// tree.
 import StillingWellSync
 
 final class Evaluator: Sendable {
@@ -61,7 +62,7 @@ final class Evaluator: Sendable {
         }
     }
 
-    /// Ends the thread after the requests that it has taken, and waits for it.
+    /// Ends the thread after the requests that it has taken, and waits for it unless called on it.
     func stop() {
         inbox.withLock {
             $0.isStopped = true

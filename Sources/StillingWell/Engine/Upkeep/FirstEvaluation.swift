@@ -1,5 +1,6 @@
-// First evaluation of queries, by an index or by one scan of a table for several trees. Has no state of its own. Used
-// by the evaluator thread, in snapshots of its own, so that upkeep is not delayed, and by frozen results.
+// First evaluation of queries, by an index or by one scan of a table for several trees. Used by the evaluator thread,
+// in snapshots of its own, so that upkeep is not delayed, and by frozen results. `EntryCollector` is also used by
+// connections that evaluate a query themselves.
 import StillingWellSync
 
 enum FirstEvaluation {
@@ -99,7 +100,7 @@ private final class TableScan {
     deinit { for index in members.value.indices { members.value[index].rows.free() } }
 
     func add(_ key: TreeKey, _ handle: Int) {
-        // The parts of a key that define the order. The other parts select rows and define stamps.
+        // The parts of a key that define the order. The other parts select rows and modifications.
         var order = key
         order.residual = []
         order.observed = .everything
@@ -116,7 +117,8 @@ private final class TableScan {
     /// - Parameters:
     ///   - routed: whether an index finds the trees to test a row against.
     ///   - isDropped: whether the tree with a handle is not wanted any more.
-    ///   - passed: called with the number of rows tested since the last call. Returns whether to look for dropped trees.
+    ///   - passed: called with the number of rows tested since the last call. Returns whether to look for dropped
+    ///     trees.
     func run(in snapshot: Snapshot, routed: Bool, _ isDropped: (Int) -> Bool, _ passed: (Int) -> Bool) {
         var kept = members.value.count
         var index = QueryIndex(table.schema)

@@ -33,13 +33,13 @@ final class SharedTree: Sendable {
     private let step = DeliveryBound(0)
     /// Windows that a touched key may be in. Kept between steps to reuse its memory.
     private let hits = DeliveryBound(HandleList())
-    /// Tree before the step, while observers of its windows are notified.
+    /// Tree before the step, while `applyNoted` runs.
     private let before = DeliveryBound<RankedTree?>(nil)
     /// Difference between the trees before and after the step, computed for the first window that needs it.
     private let difference = DeliveryBound<TreeDifference?>(nil)
-    /// Stamps of departed rows, or nil if none are kept.
+    /// Stamps (versions that last changed an observed column) of departed rows, or nil if none are kept.
     private let departed: DeliveryBound<DepartedRows?>
-    /// Rows that leave the tree in the current step and stay in the store.
+    /// Rows whose stamps the current step has begun to keep in `departed`.
     private let leaving = DeliveryBound<[ObjectID]>([])
     private let held = DeliveryBound(HeldRoots())
     /// The tree that this is a copy of, while the copy is moved to an older version.
@@ -144,7 +144,7 @@ final class SharedTree: Sendable {
         return copy.tree.value
     }
 
-    /// Stamp of a row at an older version, after which it left. From then on it is kept like that of any departed row.
+    /// Stamp of a row at an older version, after which it left the tree. Its stamp is kept from then on.
     private func takeBack(_ id: ObjectID, isModified: Bool, from now: Snapshot, to older: Snapshot) -> UInt64 {
         if key.observed == .columns(0) { return 0 }
         guard let departed = departed.value, now.row(table, id) != nil else { return older.version }

@@ -19,7 +19,7 @@ struct Hold {
 
 /// A suppressing commit that upkeep crossed before it had the rows of an observer that it names. While it exists, the
 /// inbox counts it as held (`UpkeepInbox.hold`). It is released once the query was evaluated or dropped; neither waits
-/// for another thread.
+/// for an observer.
 final class EarlySkip {
     let record: SkipRecord
     let before: Snapshot
@@ -38,7 +38,7 @@ final class EarlySkip {
 }
 
 extension Upkeep {
-    /// Registers a first root to deliver. Replaces a request of the same query for another version.
+    /// Registers a first root to deliver. Replaces an earlier request of the same query.
     func hold(_ hold: Hold) {
         if let index = holds.value.firstIndex(where: { $0.query === hold.query }) {
             let known = holds.value[index]

@@ -2,7 +2,8 @@
 // it begins, because newer ones may exist when upkeep wakes. Upkeep thread only, except `begin`.
 
 extension Upkeep {
-    /// Begins an observation: commits after this call returns are reported to the observer. Any thread.
+    /// Begins an observation: commits after this call returns are reported to the observer. At the limit of snapshots,
+    /// only those after upkeep wakes. Any thread.
     func begin(_ message: Message) {
         send(message)
         // After the message: upkeep does not rest while one is waiting.

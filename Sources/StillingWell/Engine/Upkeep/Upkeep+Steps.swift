@@ -14,7 +14,7 @@ extension Upkeep {
         var waiting = Array(inbox.skips(upTo: newest.version).reversed())
         while let skip = waiting.popLast() {
             if skip.record.version <= snapshot.value.version { continue }
-            // A commit is completed before the next can begin, so an incomplete one is the last.
+            // An incomplete commit is the last one, unless its snapshot could not be taken.
             guard skip.isHeld, let after = skip.record.version == newest.version ? newest : skip.after else {
                 crossed.append(skip.record)
                 continue
@@ -48,8 +48,8 @@ extension Upkeep {
     }
 
     /// Ends all observers of collections with a failure to read, because results of such reads are invalid. Observers
-    /// of single objects go on if the log has their changes, else they end too. A new observer is evaluated from
-    /// scratch.
+    /// of single objects go on if the log has their changes and these can be read, else they end too. A new observer is
+    /// evaluated from scratch.
     /// - Returns: false if the store cannot be read at all. Upkeep then stays where it was.
     private func abandon(_ error: StoreError, from old: Snapshot) -> Bool {
         func skips(upTo newest: Snapshot) -> [SkipRecord] { inbox.skips(upTo: newest.version).map(\.record) }
@@ -81,8 +81,8 @@ extension Upkeep {
         }
     }
 
-    /// Ends all observers of collections and objects with an error, because the store cannot be read until it is
-    /// reopened. Callers of `refresh()` continue.
+    /// Ends the observers of objects and of evaluated collections with an error, because the store cannot be read until
+    /// it is reopened. Callers of `refresh()` continue.
     func lose(_ error: StoreError) {
         let trees = tables.value.values.flatMap(\.evaluatedTrees)
         let watches = tables.value.values.flatMap(\.allWatches)

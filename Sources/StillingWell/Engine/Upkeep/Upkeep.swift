@@ -1,10 +1,10 @@
-// The upkeep thread, one per store and process. It keeps every live query current:
+// The upkeep thread, one per open store (`StoreCore`). It keeps every live query current:
 //
 //     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
 //
-// It takes no write lock and waits for no other thread. Other threads use `inbox`, constants and atomics; everything
-// else belongs to the upkeep thread.
+// It takes no write lock and waits for no observer. Other threads use `inbox`, constants and atomics; everything else
+// belongs to the upkeep thread.
 import Logging
 import StillingWellSync
 import Synchronization
@@ -12,7 +12,7 @@ import Synchronization
 final class Upkeep: Sendable {
     /// Versions after which lagging connections get a newer snapshot: an old one pins the pages of its version.
     private static let maxLagVersions = SharedPage.Bell.slowInterval
-    /// Time after which a commit is noticed at the latest, if its writer was killed before it rang the bell.
+    /// Time in ns between two looks for commits whose writer was killed before it rang the bell.
     static let pollNs: Int64 = 1_000_000_000
     static let nowNs: @Sendable () -> Int64 = { monotonicNs() }
 
@@ -76,7 +76,7 @@ final class Upkeep: Sendable {
     }
 
     /// Waits until a connection's mail is at `version` and contains the first root, or the failure, of every query that
-    /// it observes. Returns at once if upkeep has ended. Must not be called on the upkeep thread.
+    /// it observes. Returns earlier if upkeep ends or cannot read the store. Must not be called on the upkeep thread.
     func catchUp(_ mailbox: Mailbox, to version: UInt64) {
         let reply = CaughtUp()
         guard inbox.put([.catchUp(mailbox, version, reply)]) else { return }

@@ -40,7 +40,7 @@ final class UpkeepInbox: Sendable {
         var messages: [Upkeep.Message] = []
         /// Suppressing commits that are visible or about to be, in order of versions, until upkeep has delivered them.
         var skips: [Skip] = []
-        /// Number of suppressing commits held here or by upkeep.
+        /// Number of suppressing commits that hold snapshots, here or in upkeep.
         var holding = 0
         /// Whether upkeep holds no version, or has not yet chosen the one at which it continues.
         var isResting = false
