@@ -83,7 +83,8 @@ struct ConnectionList {
     }
 
     /// Change set of a window between two trees. The first window is compared alone. If the next request is for the
-    /// same trees, they are compared as a whole, and that difference is clipped for it and for further windows of the step.
+    /// same trees, they are compared as a whole, and that difference is clipped for it and for further windows of the
+    /// step.
     mutating func changes(from old: RankedTree, to new: RankedTree, in window: TreeWindow) -> ChangeSet {
         // Used in place: a copy would retain every part of the difference.
         if difference?.isBetween(old, new) == true { return difference!.changeSet(in: window) }
