@@ -45,7 +45,7 @@ struct AsyncWriteTests {
         let before = try test.store.read { $0.version }
         let results = try gathered(test.store, 100) { index, connection in try connection.add(Note(id: index)) }
         #expect(results.values.allSatisfy { $0 })
-        // At most three commits: the one that held the lock, one write that was taken before the others, and the group.
+        // At most three commits: the one that held the lock, the writes taken before all were queued, and the others.
         #expect(try test.store.read { $0.version } - before <= 3)
         #expect(try test.store.read { try $0.objects(Note.self).count } == 101)
     }

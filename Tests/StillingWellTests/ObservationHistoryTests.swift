@@ -230,7 +230,7 @@ private final class History {
             case 1:
                 if seat.judges.count > 2 { seat.judges.remove(at: random.below(seat.judges.count)).token.invalidate() }
             case 2:
-                // Turned off now, a waiting observer may be told of commits that were suppressed for it.
+                // If autorefresh ended now, a waiting observer might be told of commits that were suppressed for it.
                 if seat.connection.autorefresh, seat.waiting.contains(where: { !$0.silent.isEmpty }) {
                     try settle(seat)
                 }

@@ -183,7 +183,7 @@ struct ObservedAggregateTests {
         try observed.observe(notes.where(\.score > 1000))
         #expect(notes.sum(\.score) == 6 && notes.sum(\.weight) == 0)
         for step in 0..<20 {
-            // The other query's delivery advances the connection to a version without an update for the first.
+            // The score is not observed by the first query. The new row is an update of both.
             try observed.write { connection in
                 try connection.object(Note.self, forPrimaryKey: 1)!.score = step
                 try connection.add(Note(id: 10 + step, score: 2_000))

@@ -113,7 +113,7 @@ struct IndexCountTests {
         let values = entry + 16
         try #require(closed.number(at: entry + 4, UInt16.self) == 4)
         try #require(closed.number(at: values + 12, UInt16.self) == 16 + 2 * 20)
-        // Bytes of a value, end of the offsets, end of the free bytes, and the first two values.
+        // Bytes of a value, end of the offsets, end of the free bytes, and the id and checksum of the first value.
         for (place, change) in [(8, 1), (8, 12), (12, 2), (12, -2), (12, 1), (14, 1), (14, -12), (16, 1), (24, 1)] {
             try closed.damaged {
                 let old = closed.number(at: values + place, UInt16.self)

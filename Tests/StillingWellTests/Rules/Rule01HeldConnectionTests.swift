@@ -88,7 +88,7 @@ final class Rule01HeldConnectionTests: NoteSuite {
     func silentAmongOthers() throws {
         let gate = try HeldUpkeep(test.store)
         try gate.close()
-        // The connection does not see this write either.
+        // The connection does not see this write.
         try set(0, "before")
         try observe("all", notes)
         let all = try #require(feed.lastToken)

@@ -95,7 +95,7 @@ struct Rule08BacklogTests {
         let storage = test.store.core.storage
         var readers: [SnapshotReader] = []
         while let reader = try? storage.takeReader() { readers.append(reader) }
-        // One reader is enough to begin the commit, and none is left to read the linked rows.
+        // One reader is left for the snapshot before the commit, and none for the one after it.
         storage.recycle(readers.removeLast())
         #expect(throws: StoreError.tooManySnapshots(limit: Int(LMDB.maxReaders))) { try rename("x") }
         for reader in readers { storage.recycle(reader) }

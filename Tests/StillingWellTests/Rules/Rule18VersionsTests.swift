@@ -86,7 +86,7 @@ struct Rule18VersionsTests {
         token.invalidate()
         try putToSleep(connection, scheduler, test)
         try change(test, times: 10)
-        // Upkeep releases its own version at the end of a turn.
+        // The upkeep thread releases its own version after it has handled its messages.
         repeating(atMost: 60_000, until: { test.store.oldestPin == nil }) { usleep(1_000) }
         #expect(test.store.oldestPin == nil && test.store.activeVersions == 1)
         // From its next use on, the connection and its objects stay at one version again.

@@ -171,7 +171,7 @@ struct FlushTests {
         for stale in [old, last] {
             #expect(try exchange(copies.copy(store.configuration.path), file(stale, "durable.mdb")) == all)
         }
-        // A file from a backup, and a compacted one, each beside a newer record.
+        // A file from a backup, and a compacted one, each beside the record of another file.
         try file(old, "data.mdb").write(to: URL(fileURLWithPath: last + "/data.mdb"))
         #expect(try ids(last, Self.otherBoot) == Array(0..<5))
         let compact = try copies.copy(store.configuration.path)

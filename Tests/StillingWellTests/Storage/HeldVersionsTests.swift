@@ -173,7 +173,7 @@ struct HeldVersionsTests {
         #expect(try test.store.read { try $0.objects(Note.self).allSatisfy { $0.score == 1_000 } })
     }
 
-    /// The reader's mapping was retired. Its first transaction is not trusted, and a second one is begun.
+    /// The reader's mapping was retired, so the reader moves to the current one before it begins.
     @Test("a snapshot that begins with a reader of a retired mapping is the newest version")
     func beginsAnew() throws {
         let test = try makeStore(500)

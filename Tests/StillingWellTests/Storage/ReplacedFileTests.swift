@@ -81,7 +81,7 @@ struct ReplacedFileTests {
             if durability != .memory { #expect(throws: StoreError.self) { try Store.verify(path: place.path) } }
             withExtendedLifetime(new) {}
         }
-        // The old store is released last, and removes nothing of the new one.
+        // The new store, which is closed, is whole beside the old one, which is still open.
         token.invalidate()
         if durability != .memory { #expect(try Store.verify(path: place.path).isWhole) }
         withExtendedLifetime((old, connection)) {}
