@@ -1,6 +1,5 @@
 // One write transaction: rows, indexes and log entry change together or not at all. Its LMDB transaction exists only
 // while the write lock is held. It begins and ends on the thread that owns the lock: the caller's, or a host thread.
-// Parts of it begin and end on the caller's thread.
 //
 // The row being changed stays open in a buffer, so that setting five properties of an object stores its row once. A
 // property setter cannot throw: its failure is kept in `failure` and thrown instead of committing.
