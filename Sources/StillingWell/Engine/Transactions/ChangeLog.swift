@@ -34,7 +34,7 @@ struct LoggedChange: BitwiseCopyable, Equatable {
 }
 
 enum ChangeLog {
-    /// Maximum number of listed entries. Comparing snapshots is cheaper for a larger commit.
+    /// Maximum number of listed entries. A larger commit lists none, and followers compare snapshots.
     static let maxEntriesPerCommit = 65_536
     /// Versions behind the newest beyond which entries are removed, even if a follower, such as a stopped process, has
     /// not read them.

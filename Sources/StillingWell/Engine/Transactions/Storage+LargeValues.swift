@@ -22,7 +22,7 @@ extension Storage {
         return true
     }
 
-    /// Stores a value under an unused number.
+    /// Stores a value under a number that is larger than those in use.
     func put(
         _ value: UnsafeRawBufferPointer, number: UInt64, _ transaction: LMDBTransaction
     ) throws(StoreError) -> LargeValue {

@@ -62,7 +62,7 @@ final class Storage: @unchecked Sendable {
     /// Mapping that new snapshots read.
     private let current: Guarded<ReadMap>
     var readMap: ReadMap { current.withLock { $0 } }
-    /// Retired mappings of held versions. Tended by upkeep or, while it is not woken by commits, by writers.
+    /// Retired mappings of held versions. Tended by upkeep or, while none is woken by commits, by writers.
     let heldVersions: HeldVersions
 
     /// Flushes commits to the disk; nil if nothing does. Set while the store is opened.

@@ -6,8 +6,8 @@
 import Logging
 
 extension Upkeep {
-    /// Moves to a version in one step or several: the effect of a suppressing commit on rows that depend on others is
-    /// known only if the commit is a step of its own. Stops early if the store cannot be read.
+    /// Moves to a version in one step or several: some suppressing commits have to be a step of their own
+    /// (`SilencedObserver.needsOwnStep`). Stops early if the store cannot be read.
     func walk(to newest: Snapshot) {
         var crossed: [SkipRecord] = []
         // Each is released once it is crossed, because it holds snapshots.

@@ -1,4 +1,5 @@
-// The upkeep thread, one per open store (`StoreCore`). It keeps every live query current:
+// The upkeep thread of an open store (`StoreCore`), which its first live connection starts. It keeps every live query
+// current:
 //
 //     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
