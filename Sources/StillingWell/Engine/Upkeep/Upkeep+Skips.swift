@@ -4,8 +4,8 @@
 // If rows depend on others, only the snapshots before and after the commit show which rows it changed. A step that also
 // crosses other commits has neither: an owner may have been renamed before the commit and deleted after it, and the
 // change would be reported to the wrong observers. So such a commit comes with both snapshots and is a step of its own
-// (`walk`), like one that names an observer whose initial callback is pending. For rows without dependencies, the record
-// and the log are enough, or the values if the log lists no changes.
+// (`walk`), like one that names an observer whose initial callback is pending. For rows without dependencies, the
+// record and the log are enough, or the values if the log lists no changes.
 
 /// Rows of one tree after the last suppressing commit that changed them, in a step whose log lists no changes.
 private typealias SilentRows = [ObjectID: (bytes: [UInt8]?, stamp: UInt64?)]
