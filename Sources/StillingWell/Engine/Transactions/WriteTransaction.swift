@@ -9,8 +9,7 @@ import Glibc
 import StillingWellSync
 
 final class WriteTransaction {
-    /// Outcome of a transaction or a part of it, for objects that were added in it. Written by the thread on which that
-    /// ends.
+    /// Outcome of a transaction or of a part, for objects added in it. Written by the thread on which that ends.
     final class Fate {
         fileprivate(set) var isCancelled = false
     }
@@ -221,8 +220,7 @@ final class WriteTransaction {
         }
     }
 
-    /// Takes the number of a new large value. The counter is stored at commit, so that no two commits use the same
-    /// number.
+    /// Takes the number of a new large value. The counter is stored at commit, so no two commits use one number.
     private func takeValueNumber() throws(StoreError) -> UInt64 {
         var number = nextValue
         if number == nil {
