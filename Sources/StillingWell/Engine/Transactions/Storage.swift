@@ -1,6 +1,6 @@
 // The files of an open store in this process: the LMDB environment, tables, the change log, the write lock, the shared
-// page, and a pool of read transactions. `Store` objects on the same files share it. `.memory` uses the same engine on a
-// memory file system, written through the map.
+// page, and a pool of read transactions. `Store` objects on the same files share it. `.memory` uses the same engine on
+// a memory file system, written through the map.
 //
 // Table handles are written while the store is opened, before other threads have it, so they are read without
 // exclusivity checks. LMDB's own locks are taken inside LMDB only.
