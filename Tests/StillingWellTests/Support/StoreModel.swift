@@ -46,7 +46,7 @@ struct StoreRow: Sendable, Equatable {
     var link: UInt64?
     var friends: [ModelElement<UInt64>] = []
     var tags: [ModelElement<String>] = []
-    /// Versions by kind of observer.
+    /// Version of the last change that an observer receives as a modification, by kind of observer.
     var stamps = [UInt64](repeating: 0, count: ObservedKind.allCases.count)
 
     var stamp: UInt64 { stamps[ObservedKind.everything.rawValue] }

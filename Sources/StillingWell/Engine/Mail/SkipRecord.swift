@@ -79,8 +79,8 @@ struct TreeSkip: Sendable {
         let isDeleted: Bool
         /// Key of the row before the commit, or nil if it was not in the tree.
         let before: RankedKey?
-        /// Stamp of the row before the commit. Nil if another commit changed the row earlier in a step without a log.
-        /// May also be nil if `after` is.
+        /// Version that last changed an observed column of the row before the commit. Nil if another commit changed the
+        /// row earlier in a step without a log. May also be nil if `after` is.
         let beforeStamp: UInt64?
         /// Key and stamp after the commit, or nil if the row is no longer in the tree.
         let after: RankedEntry?

@@ -210,7 +210,7 @@ struct EntryCollector {
     private let table: Table
     private let residual: RowTest
     private let form: TreeForm
-    /// Whether no change counts as a modification, so that all stamps are equal.
+    /// Whether no change counts as a modification, so that all rows have the stamp 0.
     private let isShallow: Bool
     private var rows: GatheredRows
 

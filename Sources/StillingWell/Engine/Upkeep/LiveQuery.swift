@@ -1,4 +1,5 @@
-// Upkeep's state of a live query: a window over a shared tree, and its subscriptions. Upkeep thread only.
+// Upkeep's state of a live query: a window (range of keys) over a shared tree, and its subscriptions. Upkeep thread
+// only.
 import StillingWellSync
 
 /// Subscription of one connection to a live query.

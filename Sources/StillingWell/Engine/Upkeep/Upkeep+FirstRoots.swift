@@ -83,7 +83,7 @@ extension Upkeep {
     func replay(_ tree: SharedTree, from at: Snapshot) -> StoreError? {
         let early = tree.early.value
         tree.early.value = []
-        // Keeps the evaluated tree alive, and with it the stamps of its rows that older roots do not have.
+        // Keeps the evaluated tree alive, and with it what is kept in `DepartedRows` for rows that older roots lack.
         let evaluated = tree.tree.value
         defer { withExtendedLifetime(evaluated) {} }
         var place = at

@@ -1,5 +1,6 @@
 // Effect of a suppressing commit on the trees of the observers it names: the places of its rows just before and just
-// after it. Computed while the trees are still at the old version. Upkeep thread only.
+// after it. Computed while the trees are still at the old version. A stamp is the version that last changed an observed
+// column of a row. Upkeep thread only.
 //
 // If rows depend on others, only the snapshots before and after the commit show which rows it changed. A step that also
 // crosses other commits has neither: an owner may have been renamed before the commit and deleted after it, and the

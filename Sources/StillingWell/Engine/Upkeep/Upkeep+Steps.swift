@@ -48,8 +48,8 @@ extension Upkeep {
     }
 
     /// Ends all observers of collections with a failure to read, because results of such reads are invalid. Observers
-    /// of single objects go on if the log has their changes and these can be read, else they end too. A new observer is
-    /// evaluated from scratch.
+    /// of single objects go on if the log has their changes and these can be read, else they end too. Those with
+    /// backlinks also end if `old` has failed. A new observer is evaluated from scratch.
     /// - Returns: false if the store cannot be read at all. Upkeep then stays where it was.
     private func abandon(_ error: StoreError, from old: Snapshot) -> Bool {
         func skips(upTo newest: Snapshot) -> [SkipRecord] { inbox.skips(upTo: newest.version).map(\.record) }

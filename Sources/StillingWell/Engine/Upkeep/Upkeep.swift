@@ -1,7 +1,7 @@
 // The upkeep thread of an open store (`StoreCore`), which its first live connection starts. It keeps every live query
 // current:
 //
-//     sleep on the bell → open the newest snapshot → read the log up to it → route each changed row through the
+//     sleep until woken → open the newest snapshot → read the log up to it → route each changed row through the
 //     query index → update each touched tree → one mailbox update per connection → post
 //
 // It takes no write lock and waits for no observer. Other threads use `inbox`, constants and atomics; everything else
