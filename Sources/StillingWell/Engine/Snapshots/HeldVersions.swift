@@ -114,12 +114,13 @@ final class HeldVersions: @unchecked Sendable {
     /// - Returns: the failure, or nil.
     private func retire(_ map: ReadMap, _ current: () -> ReadMap, _ replace: () throws -> Void) -> String? {
         do {
-            // From here on no snapshot begins in the old mapping.
+            // From here on a snapshot begins in the old mapping only if its reader already holds its lock (`renew`).
             try replace()
         } catch {
             return "\(error)"
         }
-        // Readers with a version there are still pinned, so no page of theirs was reused. There may be none left.
+        // Waits for those locks. Readers with a version there are still pinned, so no page of theirs was reused. There
+        // may be none left.
         guard let oldest = pins.oldestPinned(by: map) else {
             _ = pins.leave(map, for: current())
             return nil

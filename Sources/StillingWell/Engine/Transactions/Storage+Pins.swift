@@ -10,7 +10,8 @@ extension Storage {
         page.ring(.own)
     }
 
-    /// Number of versions from the oldest that some process reads to the newest. Reads for flushes do not count.
+    /// Number of versions from the oldest that some process reads to the newest, counted in LMDB's transactions. Reads
+    /// for flushes do not count.
     func activeVersions() -> Int {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
