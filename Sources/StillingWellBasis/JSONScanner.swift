@@ -90,6 +90,7 @@ package struct JSONScanner {
     /// Reads a whole number, written without point and exponent.
     package mutating func number() throws(Problem) -> Int64 {
         let isNegative = take(UInt8(ascii: "-"))
+        if isNegative, place < bytes.count, bytes[place] <= 0x20 { throw problem("a whole number") }
         guard let value = Int64(exactly: try magnitude()) else { throw problem("a number of at most 63 bits") }
         return isNegative ? -value : value
     }

@@ -50,6 +50,26 @@ struct AsyncWriteTests {
         #expect(try test.store.read { try $0.objects(Note.self).count } == 101)
     }
 
+    /// An object that a write has added, which the test does not keep alive.
+    private final class Added: @unchecked Sendable {
+        weak var object: StoredObject?
+    }
+
+    @Test("a group releases the objects that it has added with their links")
+    func released() throws {
+        let test = try TestStore([Note.self, Human.self, Dog.self], durability: .full)
+        let added = (0..<20).map { _ in Added() }
+        let results = try gathered(test.store, 20) { index, connection in
+            let human = Human(index)
+            human.boss = Human(100 + index)
+            try connection.add(human)
+            added[index].object = human
+            if index % 4 == 3 { throw Refused() }
+        }
+        #expect(results.values.filter { $0 }.count == 15)
+        #expect(added.allSatisfy { $0.object == nil })
+    }
+
     @Test("succeed or fail independently, also within a group", arguments: Durability.allCases)
     func alone(_ durability: Durability) throws {
         let test = try TestStore(durability: durability)

@@ -150,15 +150,25 @@ final class AsyncWriter: Sendable {
     private func commitParts(of batch: [Job], _ results: inout [Result<Void, any Error>]) throws -> WriteTransaction {
         let core = batch[0].store.core
         let transaction = try core.beginWrite(timeout: nil)
-        defer { core.endWrite(transaction) }
-        for job in batch { results.append(Result { try runPart(job, transaction) }) }
+        var parts: [PartConnection] = []
+        var isStored = false
+        defer {
+            core.endWrite(transaction)
+            // Objects that were added are part of reference cycles until then.
+            for part in parts { part.endAdditions(isStored: isStored) }
+        }
+        for job in batch {
+            let part = PartConnection(job.store, in: transaction)
+            parts.append(part)
+            results.append(Result { try runPart(job, part, transaction) })
+        }
         _ = try transaction.commit()
+        isStored = true
         return transaction
     }
 
-    private func runPart(_ job: Job, _ transaction: WriteTransaction) throws {
+    private func runPart(_ job: Job, _ connection: PartConnection, _ transaction: WriteTransaction) throws {
         try transaction.beginPart()
-        let connection = PartConnection(job.store, in: transaction)
         defer { connection.end() }
         do {
             try job.run(connection)

@@ -41,7 +41,7 @@ final class PartConnection: BlockConnection {
         self.transaction = transaction
     }
 
-    /// Does nothing: the transaction continues with other blocks.
+    /// Does nothing: the transaction continues with other blocks. Its owner calls `endAdditions`.
     override func endOpenWrite() {}
 
     override func ongoingWrite() throws -> WriteTransaction { throw StoreError.writeInsideWrite }

@@ -162,9 +162,12 @@ public class Connection {
         guard let transaction else { return }
         self.transaction = nil
         epoch += 1
-        madeAdditions?.end(isStored: false)
+        endAdditions(isStored: false)
         core.abandonWrite(transaction, event)
     }
+
+    /// Forgets the objects that a write has added, after its end.
+    final func endAdditions(isStored: Bool) { madeAdditions?.end(isStored: isStored) }
 
     func commit(_ transaction: WriteTransaction, withoutNotifying tokens: [NotificationToken]) throws {
         _ = try core.commit(transaction, withoutNotifying: tokens) { () throws(StoreError) in try transaction.commit() }
@@ -174,7 +177,7 @@ public class Connection {
         guard let transaction else { return }
         self.transaction = nil
         if !keeping { epoch += 1 }
-        madeAdditions?.end(isStored: keeping)
+        endAdditions(isStored: keeping)
         core.endWrite(transaction)
     }
 

@@ -23,7 +23,8 @@ final class QueueScheduler: RetriedScheduler, @unchecked Sendable {
     init(_ queue: DispatchQueue) {
         self.queue = TracedQueue(queue)
         name = CallerPlace.name(ofQueue: queue.label)
-        room = queue === DispatchQueue.main ? nil : WorkerRoom()
+        // `DispatchQueue.main` makes a new object at each call.
+        room = queue.label == DispatchQueue.main.label ? nil : WorkerRoom()
         mark = Self.lastMark.withLock { last in
             if let known = queue.getSpecific(key: Self.key) { return known }
             last += 1

@@ -340,11 +340,16 @@ final class WriteTransaction {
         guard let whole else { return }
         closeCursors()
         self.whole = nil
-        if let knownFate { fates.append(knownFate) }
-        knownFate = nil
         let part = transaction
         transaction = whole.transaction
-        try storage.check(engine_commit(part), "commit part of a write")
+        do {
+            try storage.check(engine_commit(part), "commit part of a write")
+        } catch {
+            discardPart(whole.entries, whole.nextIDs)
+            throw error
+        }
+        if let knownFate { fates.append(knownFate) }
+        knownFate = nil
     }
 
     /// Discards the changes of the part, and any failure. Does nothing outside of a part.
@@ -355,14 +360,19 @@ final class WriteTransaction {
         closeCursors()
         engine_abort(transaction)
         transaction = whole.transaction
-        entries.removeSubrange(whole.entries...)
+        discardPart(whole.entries, whole.nextIDs)
+        failure = nil
+    }
+
+    /// Forgets what a part has noted: log entries from `first`, and ids.
+    private func discardPart(_ first: Int, _ nextIDs: [UInt64?]) {
+        entries.removeSubrange(first...)
         // Writers added by the part follow the others.
         for (number, writer) in writers.enumerated() {
-            writer.takeBackIDs(to: number < whole.nextIDs.count ? whole.nextIDs[number] : nil)
+            writer.takeBackIDs(to: number < nextIDs.count ? nextIDs[number] : nil)
         }
         knownFate?.isCancelled = true
         knownFate = nil
-        failure = nil
         generation += 1
     }
 
