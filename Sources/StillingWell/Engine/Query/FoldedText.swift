@@ -4,11 +4,19 @@
 import StillingWellBasis
 
 struct FoldedText: Sendable, Hashable {
-    private static let width = 16
+    /// Bit of a skip whose byte may be the last of the searched bytes. The other bits are the distance.
+    private static let mayBeLast: UInt8 = 0x80
 
     /// Bytes of up to four scalars that fold to each scalar of the text. The first byte is the lowest. If there are
     /// fewer scalars, the first is repeated.
     private let forms: [SIMD4<UInt32>]
+    /// Number of scalars of the text before the bytes that are searched for.
+    private let scalarsBefore: Int
+    /// Distance of the last searched byte from the first.
+    private let last: Int
+    /// Distance to the next place, by the byte at the place of the last searched byte (R. N. Horspool, Practical fast
+    /// searching in strings). Empty for an empty text.
+    private let skips: [UInt8]
 
     /// - Parameter folded: a folded text.
     init(_ folded: String) {
@@ -19,7 +27,40 @@ struct FoldedText: Sendable, Hashable {
             for (index, variant) in variants.enumerated() { form[index] = Self.bytes(of: variant) }
             return form
         }
+        let (before, run) = Self.searched(forms)
+        (scalarsBefore, last) = (before, max(0, run.count - 1))
+        var skips = [UInt8](repeating: UInt8(run.count), count: run.isEmpty ? 0 : 256)
+        for (place, bytes) in run.enumerated() {
+            for byte in bytes.indices.map({ Int(bytes[$0]) }) {
+                skips[byte] = place < last ? UInt8(last - place) : skips[byte] | Self.mayBeLast
+            }
+        }
+        self.skips = skips
     }
+
+    static func == (a: FoldedText, b: FoldedText) -> Bool { a.forms == b.forms }
+    func hash(into hasher: inout Hasher) { hasher.combine(forms) }
+
+    /// Returns the bytes to be searched for, each with its forms, and the number of scalars before them. They are the
+    /// longest run of scalars whose forms have equal lengths. If there is none, they are the first byte of the text.
+    private static func searched(_ forms: [SIMD4<UInt32>]) -> (scalarsBefore: Int, bytes: [SIMD4<UInt8>]) {
+        var longest: (before: Int, bytes: [SIMD4<UInt8>]) = (0, forms.prefix(1).map { SIMD4(truncatingIfNeeded: $0) })
+        var run: [SIMD4<UInt8>] = []
+        var before = 0
+        for (index, form) in forms.enumerated() {
+            let width = byteCount(form[0])
+            if form.indices.allSatisfy({ byteCount(form[$0]) == width }) {
+                run += (0..<width).map { SIMD4<UInt8>(truncatingIfNeeded: form &>> UInt32(8 * $0)) }
+            } else {
+                (before, run) = (index + 1, [])
+            }
+            if run.count >= longest.bytes.count { longest = (before, run) }
+        }
+        return (longest.before, Array(longest.bytes.prefix(Int(mayBeLast) - 1)))
+    }
+
+    /// Number of UTF-8 bytes of a form.
+    private static func byteCount(_ form: UInt32) -> Int { max(1, 4 - form.leadingZeroBitCount / 8) }
 
     private static func bytes(of scalar: Unicode.Scalar) -> UInt32 {
         var (bytes, shift): (UInt32, UInt32) = (0, 0)
@@ -40,59 +81,44 @@ struct FoldedText: Sendable, Hashable {
 
     func isSuffix(of value: UnsafeRawBufferPointer) -> Bool {
         // Folding changes no number of scalars.
-        var start = value.count
-        for _ in 0..<forms.count {
-            if start == 0 { return false }
-            start -= 1
-            while start > 0, value[start] & 0xc0 == 0x80 { start -= 1 }
-        }
-        return forms.withUnsafeBufferPointer { Self.end($0, value, from: start) != nil }
+        isAt(Self.start(of: forms.count, before: value.count, value), value)
     }
 
     /// Returns whether the text occurs in `value`. O(length); O(length · text) at worst.
     func isIn(_ value: UnsafeRawBufferPointer) -> Bool {
-        forms.withUnsafeBufferPointer { forms in
-            guard let first = forms.first else { return true }
-            let bytes = SIMD4<UInt8>(truncatingIfNeeded: first)
-            guard value.count >= Self.width else {
-                for place in 0..<value.count
-                where any(bytes .== SIMD4(repeating: value[place])) && Self.end(forms, value, from: place) != nil {
+        if skips.isEmpty { return true }
+        return skips.withUnsafeBufferPointer { skips in
+            var place = last
+            while place < value.count {
+                let skip = skips[Int(value[place])]
+                if skip & Self.mayBeLast != 0,
+                    isAt(Self.start(of: scalarsBefore, before: place &- last, value), value)
+                {
                     return true
                 }
-                return false
+                place &+= Int(skip & ~Self.mayBeLast)
             }
-            // A place is looked at if its byte begins one of the variants of the first scalar.
-            let base = value.baseAddress.unsafelyUnwrapped
-            var place = 0
-            while true {
-                let block = (base + place).loadUnaligned(as: SIMD16<UInt8>.self)
-                let hits =
-                    (block .== SIMD16(repeating: bytes[0])) .| (block .== SIMD16(repeating: bytes[1]))
-                    .| (block .== SIMD16(repeating: bytes[2])) .| (block .== SIMD16(repeating: bytes[3]))
-                let words = unsafeBitCast(hits, to: SIMD2<UInt64>.self)
-                if words[0] | words[1] != 0, Self.isAtHit(words, forms, value, place) { return true }
-                if place == value.count &- Self.width { return false }
-                // The last block may overlap the one before it.
-                place = min(place &+ Self.width, value.count &- Self.width)
-            }
+            return false
         }
     }
 
-    /// Returns whether the text is at one of the places with a non-zero byte in `words`.
+    /// Returns whether the text is at `start`; false for nil.
     @inline(never)
-    private static func isAtHit(
-        _ words: SIMD2<UInt64>, _ forms: UnsafeBufferPointer<SIMD4<UInt32>>, _ value: UnsafeRawBufferPointer,
-        _ start: Int
-    ) -> Bool {
-        for word in 0..<2 {
-            var hits = words[word].littleEndian
-            while hits != 0 {
-                let byte = hits.trailingZeroBitCount >> 3
-                if end(forms, value, from: start + word * 8 + byte) != nil { return true }
-                hits &= ~(0xff << UInt64(byte * 8))
-            }
+    private func isAt(_ start: Int?, _ value: UnsafeRawBufferPointer) -> Bool {
+        guard let start else { return false }
+        return forms.withUnsafeBufferPointer { Self.end($0, value, from: start) != nil }
+    }
+
+    /// Start of the `count` scalars that end at `place`, or nil if there are fewer.
+    @inline(__always)
+    private static func start(of count: Int, before place: Int, _ value: UnsafeRawBufferPointer) -> Int? {
+        var start = place
+        for _ in 0..<count {
+            if start == 0 { return nil }
+            start -= 1
+            while start > 0, value[start] & 0xc0 == 0x80 { start -= 1 }
         }
-        return false
+        return start
     }
 
     /// Returns the end of the text in `value` if it begins at `start`, otherwise nil.
