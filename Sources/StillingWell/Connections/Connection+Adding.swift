@@ -92,16 +92,16 @@ extension Connection {
         // Computed before the first change, which invalidates the reader of the found row.
         let differing =
             request.policy == .all ? UInt64.max : wanted.reader.columns(differingFrom: row, table.schema)
-        let properties = differing == 0 ? [] : ModelLayout.of(type(of: object)).properties
-        for (ordinal, property) in properties.enumerated() {
+        let layout = ModelLayout.of(type(of: object))
+        for (ordinal, property) in (differing == 0 ? [] : layout.properties).enumerated() {
             let column = table.layout.column(ordinal)
-            let place = object.address + property.offset
             guard column != key, property.type != .list, differing & 1 << UInt64(column) != 0,
                 request.names(ordinal, of: object)
             else { continue }
-            let link = property.connected?.linked(at: place)
+            let link = property.connected?.linked(at: object.address + property.offset)
             if let (target, _) = link, target.binding == nil { continue }
-            try transaction.update(table, id, column) { property.wrapper.write(at: place, $0, column) }
+            let value = object.address + layout.encoding[ordinal].offset
+            try transaction.update(table, id, column) { property.wrapper.write(at: value, $0, column) }
         }
         object.bind(self, table, id, addedIn: transaction.fate)
         noteOwnChange(table, id, .update)

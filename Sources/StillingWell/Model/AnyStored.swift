@@ -37,7 +37,9 @@ protocol AnyStored: AnyProperty {
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool
     static func role(at address: UnsafeRawPointer) -> StoredRole?
     static var ordinalOffset: Int { get }
-    static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
+    /// Writes the value at an address to a row. Not given the address of the wrapper, because the runtime would look up
+    /// the wrapper's type at each call.
+    static func write(at value: UnsafeRawPointer, _ row: RowBuffer, _ column: Int)
     /// Returns the current value of a property in the form that `assign` takes. nil for a link and for a list of
     /// objects.
     /// - Parameter offset: offset of the property in the object.
@@ -47,8 +49,10 @@ protocol AnyStored: AnyProperty {
     static func assign(
         _ value: Any, at address: UnsafeMutableRawPointer, _ place: String, _ make: MakeObject
     ) throws(StoreError)
-    /// Offset of the value within the wrapper if its 8 bytes are the column's slot unchanged, else nil.
-    static var slotOffset: Int? { get }
+    /// Offset of the value, as `write` takes it, within the wrapper.
+    static var valueOffset: Int { get }
+    /// Whether the value's 8 bytes are the column's slot unchanged.
+    static var isSlot: Bool { get }
     /// Converts a value of unknown type to an element of a list whose elements this wrapper stores.
     /// - Throws: `invalidValue`.
     static func element(of value: Any, _ place: String, _ make: MakeObject) throws(StoreError) -> Any
@@ -94,7 +98,8 @@ extension AnyStored {
     static func isUnchanged(_ read: (any StorableValue) -> Any) -> Bool { true }
     static func role(at address: UnsafeRawPointer) -> StoredRole? { nil }
     static func value(of owner: StoredObject, at offset: Int) -> (any Sendable)? { nil }
-    static var slotOffset: Int? { nil }
+    static var valueOffset: Int { 0 }
+    static var isSlot: Bool { false }
     static var isFloat: Bool { false }
     static var target: StoredObject.Type? { nil }
     static var element: (any AnyStored.Type)? { nil }

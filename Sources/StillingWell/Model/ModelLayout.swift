@@ -42,8 +42,8 @@ final class ModelLayout: @unchecked Sendable {
     /// Ordinals of properties that need an index. Links always do.
     let indexed: [Int]
     private let ordinalOffsets: [Int]
-    /// Steps that encode a row, by ordinal: the offset in an instance, and the wrapper that encodes it. The wrapper is
-    /// nil if the 8 bytes at the offset are the column's slot.
+    /// Steps that encode a row, by ordinal: the offset of the value in an instance, and the wrapper that encodes it. The
+    /// wrapper is nil if the 8 bytes at the offset are the column's slot.
     let encoding: [(offset: Int, wrapper: (any AnyStored.Type)?)]
     let connected: [(ordinal: Int, offset: Int, wrapper: any AnyConnected.Type)]
 
@@ -104,9 +104,7 @@ final class ModelLayout: @unchecked Sendable {
         self.primaryKeys = primaryKeys
         ordinalOffsets = properties.map { $0.offset + $0.wrapper.ordinalOffset }
         self.indexed = properties.indices.filter { indexed.contains($0) || properties[$0].type == .link }
-        encoding = properties.map { property in
-            property.wrapper.slotOffset.map { (property.offset + $0, nil) } ?? (property.offset, property.wrapper)
-        }
+        encoding = properties.map { ($0.offset + $0.wrapper.valueOffset, $0.wrapper.isSlot ? nil : $0.wrapper) }
         connected = properties.enumerated().compactMap { ordinal, property in
             property.connected.map { (ordinal, property.offset, $0) }
         }
@@ -143,7 +141,7 @@ final class ModelLayout: @unchecked Sendable {
         row.reset(columnCount: properties.count)
         withExtendedLifetime(object) {
             for (ordinal, property) in properties.enumerated() {
-                property.wrapper.write(at: object.address + property.offset, row, ordinal)
+                property.wrapper.write(at: object.address + encoding[ordinal].offset, row, ordinal)
             }
         }
     }

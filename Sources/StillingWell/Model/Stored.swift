@@ -132,9 +132,8 @@ public struct Stored<Value: StorableValue> {
 
 extension Stored: AnyStored {
     static var ordinalOffset: Int { MemoryLayout<Self>.offset(of: \.ordinal)! }
-    static var slotOffset: Int? {
-        Value.self == Int.self || Value.self == Double.self ? MemoryLayout<Self>.offset(of: \.value) : nil
-    }
+    static var valueOffset: Int { MemoryLayout<Self>.offset(of: \.value)! }
+    static var isSlot: Bool { Value.self == Int.self || Value.self == Double.self }
     static var columnType: ColumnType { Value._columnType }
     static var isOptional: Bool { Value._isOptional }
     static var isFloat: Bool { Value.self == Float.self || Value.self == Float?.self }
@@ -157,8 +156,8 @@ extension Stored: AnyStored {
         address.assumingMemoryBound(to: Self.self).pointee.role
     }
 
-    static func write(at address: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {
-        address.assumingMemoryBound(to: Self.self).pointee.value._write(row, column)
+    static func write(at value: UnsafeRawPointer, _ row: RowBuffer, _ column: Int) {
+        value.assumingMemoryBound(to: Value.self).pointee._write(row, column)
     }
     static func value(of owner: StoredObject, at offset: Int) -> (any Sendable)? {
         let property = (owner.address + offset).assumingMemoryBound(to: Self.self)
