@@ -90,12 +90,12 @@ extension Connection {
             return false
         }
         // Computed before the first change, which invalidates the reader of the found row.
-        let differing =
-            request.policy == .all ? UInt64.max : wanted.reader.columns(differingFrom: row, table.schema)
+        var differing = request.policy == .all ? .max : wanted.reader.columns(differingFrom: row, table.schema)
+        differing &= ~table.layout.listColumns
         let layout = ModelLayout.of(type(of: object))
         for (ordinal, property) in (differing == 0 ? [] : layout.properties).enumerated() {
             let column = table.layout.column(ordinal)
-            guard column != key, property.type != .list, differing & 1 << UInt64(column) != 0,
+            guard column != key, differing & 1 << UInt64(column) != 0,
                 request.names(ordinal, of: object)
             else { continue }
             let link = property.connected?.linked(at: object.address + property.offset)

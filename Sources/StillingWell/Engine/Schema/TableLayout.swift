@@ -21,6 +21,8 @@ final class TableLayout: Sendable {
     let outOfLine: [Int]
     /// Stored columns whose large values are in their own table.
     let largeColumns: [Int]
+    /// Stored columns of lists, which count the changes of a list, bit i for column i.
+    let listColumns: UInt64
     /// Whether the class has links or lists: an object is then added together with the objects it refers to.
     let isConnected: Bool
     /// Whether Swift's Observation may track reads of the class. Looked up at first use: programs open more classes than
@@ -56,6 +58,7 @@ final class TableLayout: Sendable {
         hiddenOptionals = table.columns.indices.filter { table.columns[$0].isOptional && !columns.contains($0) }
         outOfLine = table.outOfLine
         largeColumns = table.largeColumns
+        listColumns = table.columns.indices.reduce(0) { table.columns[$1].type == .list ? $0 | 1 << UInt64($1) : $0 }
         if let model { lookUpObservability = model.isObservable } else { lookUpObservability = { false } }
     }
 
