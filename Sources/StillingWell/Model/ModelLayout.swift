@@ -121,11 +121,11 @@ final class ModelLayout: @unchecked Sendable {
                 name: name, type: wrapper.columnType, isOptional: wrapper.isOptional,
                 target: wrapper.target.map { "\($0)" }, isIndexed: isIndexed)
         }
-        var elements: [Int: ColumnSchema] = [:]
-        for (ordinal, property) in layout.properties.enumerated() {
-            guard let element = property.wrapper.element else { continue }
-            elements[ordinal] = column(
-                ListTable.columnNames[ListTable.value], element, isIndexed: element.columnType == .link)
+        let elements = layout.properties.enumerated().compactMap { ordinal, property in
+            property.wrapper.element.map { element in
+                let name = ListTable.columnNames[ListTable.value]
+                return (ordinal: ordinal, schema: column(name, element, isIndexed: element.columnType == .link))
+            }
         }
         return ModelDeclaration(
             model: declared(type),

@@ -15,11 +15,18 @@ package struct BootID: Equatable, Sendable {
 
     /// Boot id of this machine, or nil if the system does not provide one.
     package static let current: BootID? = KernelFile.first("/proc/sys/kernel/random/boot_id") { fields in
-        let digits = fields.joined().filter(\.isHexDigit)
-        guard digits.count == 32, let high = UInt64(digits.prefix(16), radix: 16),
-            let low = UInt64(digits.suffix(16), radix: 16)
-        else { return nil }
-        return BootID(high: high, low: low)
+        // Not by `Character` and `UInt64(_:radix:)`: their first use took 5 % of an opening.
+        var (high, low, digits): (UInt64, UInt64, Int) = (0, 0, 0)
+        for byte in (fields.first ?? "").utf8 {
+            let digit: UInt8
+            switch byte | 0x20 {
+            case 0x30...0x39: digit = byte & 0xf
+            case 0x61...0x66: digit = (byte & 0xf) + 9
+            default: continue
+            }
+            (high, low, digits) = (high << 4 | low >> 60, low << 4 | UInt64(digit), digits + 1)
+        }
+        return digits == 32 ? BootID(high: high, low: low) : nil
     }
 }
 

@@ -203,7 +203,7 @@ final class SchemaChange {
             let id = schema.takeTableID()
             schema.tables.append(TableSchema(id: id, model))
         }
-        for (ordinal, element) in model.elements.sorted(by: { $0.key < $1.key }) {
+        for (ordinal, element) in model.elements {
             let property = model.columns[ordinal].name
             let declared = ListTable.schema(name, property, element)
             matchList(declared, property, wasHidden: hiddenNames.contains(property), of: name)

@@ -12,8 +12,8 @@ struct ModelDeclaration: Sendable {
     let targets: [Class?]
     /// Properties declared as primary key. A valid class has at most one.
     let primaryKeys: [Int]
-    /// Element schemas of the list properties, by property ordinal.
-    let elements: [Int: ColumnSchema]
+    /// Element schemas of the list properties, with their ordinals, ascending.
+    let elements: [(ordinal: Int, schema: ColumnSchema)]
     /// Returns whether Swift's Observation may track reads of the class. Costs a look-up in all conformances of the
     /// program.
     let isObservable: @Sendable () -> Bool
@@ -21,8 +21,9 @@ struct ModelDeclaration: Sendable {
     let makeRow: @Sendable (RowBuffer) -> Void
 
     init(
-        model: Class, columns: [ColumnSchema], targets: [Class?], primaryKeys: [Int], elements: [Int: ColumnSchema],
-        isObservable: @escaping @Sendable () -> Bool, makeRow: @escaping @Sendable (RowBuffer) -> Void
+        model: Class, columns: [ColumnSchema], targets: [Class?], primaryKeys: [Int],
+        elements: [(ordinal: Int, schema: ColumnSchema)], isObservable: @escaping @Sendable () -> Bool,
+        makeRow: @escaping @Sendable (RowBuffer) -> Void
     ) {
         self.model = model
         self.columns = columns

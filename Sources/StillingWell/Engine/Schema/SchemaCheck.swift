@@ -21,10 +21,10 @@ extension StoreSchema {
     /// Tables with an invalid form, with a name or number that another table has too, or with a number not below that
     /// of the next new table.
     var impossibleTables: [TableSchema] {
-        let numbers = Dictionary(grouping: tables, by: \.id)
-        let names = Dictionary(grouping: tables, by: \.name)
+        let numbers = Dictionary(tables.map { ($0.id, 1) }, uniquingKeysWith: +)
+        let names = Dictionary(tables.map { ($0.name, 1) }, uniquingKeysWith: +)
         return tables.filter {
-            !$0.isPossible || numbers[$0.id]?.count != 1 || names[$0.name]?.count != 1
+            !$0.isPossible || numbers[$0.id] != 1 || names[$0.name] != 1
                 || $0.id >= nextTable ?? Self.mostTables
         }
     }
@@ -79,7 +79,14 @@ extension TableSchema {
 
     fileprivate var isPossible: Bool {
         columns.count <= StoreSchema.maxColumns && primaryKey.map(columns.indices.contains) ?? true
-            && Set(visibleNames).count == visibleNames.count && (!isOfList || hasFormOfList)
+            && !hasRepeatedName && (!isOfList || hasFormOfList)
+    }
+
+    /// Whether two columns that are not hidden have the same name.
+    private var hasRepeatedName: Bool {
+        columns.indices.contains { index in
+            !columns[index].isGone && columns[..<index].contains { !$0.isGone && $0.name == columns[index].name }
+        }
     }
 
     /// Whether the columns are those of a list's elements, which are known by their places.
