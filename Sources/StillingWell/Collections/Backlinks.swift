@@ -38,15 +38,15 @@ public struct LinkingObjects<Source: StoredObject>: AnyBacklink {
             trace.noteBacklink(owner, wrapped, at: UnsafeMutableRawPointer(wrapper) - owner.address)
         }
         guard owner.trace == nil, let binding = owner.binding else {
-            return Backlinks(live: nil, type: "\(Owner.self)")
+            return Backlinks(live: nil, owner: Owner.self)
         }
         if let known = wrapper.pointee.known, known.id == binding.id, known.results.connection === binding.connection {
-            return Backlinks(live: known.results, type: "\(Owner.self)")
+            return Backlinks(live: known.results, owner: Owner.self)
         }
         do {
             let results = try wrapper.pointee.find(owner)
             wrapper.pointee.known = (results, binding.id)
-            return Backlinks(live: results, type: "\(Owner.self)")
+            return Backlinks(live: results, owner: Owner.self)
         } catch {
             // A property cannot throw, and an empty collection would be a wrong result.
             stopProgram("@LinkingObjects(\(wrapper.pointee.path)) of \(Owner.self): \(error)")
@@ -114,7 +114,8 @@ extension StoredObject {
 /// scheduler. Empty for an object that is not stored.
 public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
     let live: Results<Source>?
-    let type: String
+    /// Class of the object. Its name takes 480 instructions, so only errors make it.
+    let owner: StoredObject.Type
 
     /// Number of linking objects. Complexity as `Results.count`.
     public var count: Int { live?.count ?? 0 }
@@ -126,7 +127,7 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
     /// Complexity as the subscript of `Results`.
     public subscript(position: Int) -> Source {
         guard let live else {
-            stopProgram("index \(position) is outside of 0 objects that lead to a plain \(type)")
+            stopProgram("index \(position) is outside of 0 objects that lead to a plain \(owner)")
         }
         return live[position]
     }
@@ -142,7 +143,7 @@ public struct Backlinks<Source: StoredObject>: RandomAccessCollection {
     /// Returns the same objects as results, which can be refined, observed by key paths, or frozen.
     /// - Throws: `notStored` for an object that is not stored.
     public func results() throws -> Results<Source> {
-        guard let live else { throw StoreError.notStored(type: type) }
+        guard let live else { throw StoreError.notStored(type: "\(owner)") }
         return live
     }
 
