@@ -76,7 +76,7 @@ public protocol AnsweringSubscription: DriverSubscription {
 }
 
 /// The version of a commit or a delivery is known only after the load: the server orders commits but returns no
-/// number for them. Until then commits and deliveries carry tokens, of two kinds.
+/// number for them. Until then a commit carries a token of one kind, and a delivery a token of another.
 public protocol LateVersions: DrivenStore {
     /// Returns the order of commits, as far as the deliveries so far show it. All `commits` have returned. Any
     /// thread.
@@ -113,8 +113,7 @@ public struct LateOrder: Sendable {
 
 /// Part of the work is done in server processes, whose cost is counted too.
 public protocol ServedStore: DrivenStore {
-    /// Returns the CPU time in ns so far by kind of server process; nil if it is unknown. Any
-    /// thread.
+    /// Returns the CPU time in ns so far by kind of server process; nil if it is unknown. Any thread.
     func serverCPU() -> [String: Int64]?
 }
 
@@ -171,14 +170,14 @@ public protocol HarmableServer: DrivenStore {
     func commitLarge(rows: Int) throws
 }
 
-/// The store keeps no rows, so the harness checks no rows. Only for drivers without a real store.
+/// The rows of the store cannot be read, so the harness checks none.
 public protocol RowlessStore: DrivenStore {}
 
 extension RowlessStore {
     public func contents(of query: Query) throws -> [Item] { throw StoreHasNoRows() }
 }
 
-/// Error of a store that keeps no rows.
+/// Error of a store whose rows cannot be read.
 public struct StoreHasNoRows: Error, CustomStringConvertible {
     public init() {}
     public var description: String { "the store keeps no rows: ask for versions only" }

@@ -10,7 +10,6 @@ public final class CancellableSink: DeliverySink {
 
     public init(_ sink: any DeliverySink) { self.sink = sink }
 
-    /// Forwards the delivery unless cancelled.
     public func deliver(_ delivery: borrowing Delivery) {
         let start = state.compareExchange(
             expected: State.idle, desired: State.running, ordering: .acquiringAndReleasing)

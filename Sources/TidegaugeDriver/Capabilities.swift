@@ -35,7 +35,7 @@ public struct EngineFacts: Sendable {
     public var sites = Set(DeliverySite.Kind.allCases)
     /// Whether deliveries carry index lists.
     public var hasChangeSets: Bool
-    /// Whether commits and deliveries carry versions. Without them, trials with a load are skipped.
+    /// Whether commits and deliveries carry versions. Without them, all trials but interleaving tests are skipped.
     public var hasVersions = true
     /// Data that the oracle may read inside callbacks (`DriverSubscription.forEachShown`) and compare with the
     /// claimed version.
@@ -45,21 +45,21 @@ public struct EngineFacts: Sendable {
     public var advancesTogether = true
     /// Whether a delivery may come though no row of the result was written.
     public var repeatsRows = false
-    /// Whether observers are called while a writer holds the write lock.
+    /// Whether subscribing and deliveries on other threads continue while a writer holds the write lock.
     public var readsBesideWriter = true
 
     // MARK: For people and reports
 
-    /// Name of the driver that does nothing at all. Every command line has it.
+    /// Name of the driver that keeps no rows and only assigns versions and wakes observers. Every command line has it.
     public static let noop = "noop"
 
-    /// Name of a driver that does nothing and delivers in the same way. The harness's own cost is measured on it, if
-    /// the program has it. A driver that names itself does nothing.
+    /// Name of a driver without an engine that delivers in the same way. The harness's own cost is measured on it, or
+    /// on `noop` if the program lacks it. A driver that names itself has no engine.
     public var emptyDriver = EngineFacts.noop
     /// Remarks to know before comparing figures: short phrases for people.
     public var remarks: [String] = []
-    /// Prefixes of the names of the engine's background threads (as in `/proc/self/task/*/comm`), which form the
-    /// `upkeep` role.
+    /// Prefixes of the names of the engine's background threads (as in `/proc/self/task/*/comm`). Their CPU time is
+    /// reported as that of the role `upkeep`.
     public var upkeepThreadPrefixes: [String] = []
 
     /// - Parameter change: sets the facts that differ from their defaults.
@@ -96,7 +96,7 @@ public struct Capabilities: Sendable {
 }
 
 extension StoreDriver {
-    /// Whether the driver does nothing, so that only the harness is measured.
+    /// Whether the driver has no engine, so that only the harness is measured.
     public var isEmpty: Bool { facts.emptyDriver == name }
 
     /// The driver's facts and the abilities of its store type.

@@ -1,6 +1,6 @@
 // A folder for data that must not outlive this process, on a file system shared with other users (/tmp, /dev/shm).
 // Its name is random, only this user can enter it, and its owner holds a lock on it. Folders of killed processes are
-// recognised by the missing lock and removed by the next process that makes a folder in the same place.
+// recognised by the missing lock. Another process removes them before it makes its first folder in the same place.
 //
 // `swept` has its own lock and `descriptor` is an atomic. Any thread may remove a folder.
 import Foundation
@@ -31,7 +31,7 @@ public final class PrivateFolder: Sendable {
         access(memoryFileSystem, W_OK | X_OK) == 0 ? memoryFileSystem : temporaryPlace
     }
 
-    /// Standard mount point on Linux.
+    /// Standard mount point of the file system in memory on Linux.
     public static let memoryFileSystem = "/dev/shm"
 
     /// Prefix before six random characters. All paths in one place have one length, so that two compared processes get

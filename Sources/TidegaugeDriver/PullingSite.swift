@@ -17,9 +17,9 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
 
     /// Creates the object on the delivery context.
     /// - Parameters:
-    ///   - name: name of the signal in reports of waits.
-    ///   - pull: delivers the newest version to all given observers, on the delivery context. It is retained as long as
-    ///     this object, so it should hold the store weakly.
+    ///   - name: name of the signal in reports of waits, if the delivery context is a run loop.
+    ///   - pull: called on the delivery context after `raise` or `add`, with the observers that are not cancelled. It
+    ///     is retained as long as this object, so it should hold the store weakly.
     public init(_ site: DeliverySite, _ name: String, pull: @escaping @Sendable ([Observer]) -> Void) {
         signal.set(SiteSignal(site, name) { [weak self] in self.map { pull($0.living()) } })
     }
@@ -40,7 +40,7 @@ public final class PullingSite<Observer: PullingSubscription>: Sendable {
     /// Schedules a delivery after a commit. Any thread.
     public func raise() { signal.known?.raise() }
 
-    /// Cancels all observers. Any thread.
+    /// Ends the signal and cancels all observers. Any thread.
     public func end() {
         signal.known?.invalidate()
         for observer in observers.replace(with: []) { observer.cancel() }

@@ -1,5 +1,6 @@
 // Reads that an application makes in its callbacks besides the delivery itself: rows, their sum or number, or one row
-// by its key. Each answer is a number that follows from the rows of one version, which a model can check.
+// by its key. Each answer is a number that follows from the rows of one version, which a model can check. Stamps are
+// those of `Item.stamp`.
 
 /// A question to an `AnsweringSubscription`.
 public enum ReadQuestion: Sendable, Equatable {
@@ -9,11 +10,11 @@ public enum ReadQuestion: Sendable, Equatable {
     case count
     /// Number of rows of the whole table that pass a condition, evaluated independently of the subscription.
     case countWhere(RowCondition)
-    /// Sum of the stamps, computed by the engine's own sum.
+    /// Sum of the stamps of the query's rows, computed by the engine's own sum.
     case sum
-    /// `ReadAnswer.add` of two properties of the first `ReadAnswer.windowRows` rows. Only for queries with an order.
+    /// `ReadAnswer.add` of score and stamp of the first `ReadAnswer.windowRows` rows. Only for queries with an order.
     case window
-    /// Sum of the stamps, added row by row as an application does.
+    /// Sum of the stamps of the query's rows, added row by row as an application does.
     case iterate
 }
 

@@ -1,5 +1,5 @@
-// Contents of rows beyond the four numbers, and their tables. They are a function of seed, key and stamp, so that a
-// reader can check a row without any stored state.
+// Contents of rows beyond the four numbers of `Item`, and their tables. They are a function of seed, key and
+// `Item.stamp`, so that a reader can check a row without any stored state.
 import Foundation
 import StillingWellBasis
 
@@ -8,12 +8,12 @@ public struct RowShape: Sendable, Equatable {
     /// Four numbers in one table.
     public static let plain = RowShape()
 
-    /// Number of characters of the text in each row; a few take two bytes. Each change rewrites the text.
+    /// Number of characters of the text in each row; a few take two bytes. Each update rewrites the text.
     public var textCharacters: Int
     /// Number of incompressible bytes in each row, written at insertion and never changed.
     public var payloadBytes: Int
-    /// Number of tables besides the observed one. Each observed row has a counterpart with the same key in one of
-    /// them. It is inserted, changed and deleted in the same transaction.
+    /// Number of tables besides the observed one. If there are any, each observed row has a counterpart with the same
+    /// key in one of them, which is inserted, changed and deleted in the same transaction.
     public var furtherTables: Int
     public var seed: UInt64
 

@@ -17,7 +17,7 @@ public final class SiteSignal: Sendable {
 
     /// Creates the signal on the delivery context, because a run loop is that of the calling thread. The handler is
     /// retained until the signal is released, so it should hold the store weakly.
-    /// - Parameter name: name in reports of waits.
+    /// - Parameter name: name of a run loop's signal in reports of waits. A queue has its own label there.
     public init(_ site: DeliverySite, _ name: String, handler: @escaping @Sendable () -> Void) {
         self.handler = handler
         switch site {

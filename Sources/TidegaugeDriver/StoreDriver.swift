@@ -129,8 +129,8 @@ public struct Delivery: Sendable {
     public var modifications: [Int]
     /// Number of moved rows. Each is counted in both `deletions` and `insertions`.
     public var moveCount: Int
-    /// Time in ns on the monotonic clock at which an application in the engine's process could use the data. Nil if the
-    /// engine runs in this process: then the time of the call counts.
+    /// Time in ns on the monotonic clock at which an application in the engine's process could use the data, if the
+    /// engine states it. Nil otherwise: then the time of the call counts.
     public var atNs: Int64?
 
     public init(

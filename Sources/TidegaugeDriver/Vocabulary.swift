@@ -2,7 +2,7 @@
 // to its own model and query language.
 import Foundation
 
-/// One row of the table that every scenario observes: the four numbers that the harness uses. `RowShape` has the rest.
+/// The four numbers of a row that the harness uses. `RowShape` has the rest.
 public struct Item: BitwiseCopyable, Sendable, Equatable {
     /// Primary key.
     public var key: Int64
@@ -118,7 +118,7 @@ public struct ServerConfiguration: Sendable, Equatable {
     public var transport = Transport.unix
     /// Host name or address of this machine for TCP connections from other hosts; nil: not reachable from other hosts.
     public var reachedAt: String?
-    /// Number of processes on other hosts that will open the store.
+    /// Number of hosts from which processes will open the store.
     public var guests = 0
     /// Number of additional connections that listen on unused channels.
     public var listeners = 0
@@ -158,7 +158,7 @@ public struct StoreConfiguration: Sendable {
     public var address: String?
     /// Secret needed to open the store by its address.
     public var secret: String?
-    /// Whether instructions are counted. The engine then leaves out optional work that depends on the clock.
+    /// Whether instructions are counted. A driver can then turn off work of the engine that depends on the clock.
     public var isCounted: Bool
     /// Time in ns without an answer after which an engine in another process counts as hung.
     public var silenceLimitNs: Int64 = 10_000_000_000

@@ -38,7 +38,7 @@ final class ControlledSubscription: ControlledObserver {
 
     func currentItems() throws -> [Item] { controller.value.fetchedObjects.map(\.item) }
 
-    /// There is one section.
+    /// Reads the first section, because the request makes no others.
     func forEachShown(_ indices: Range<Int>, _ body: (Item) -> Void) {
         guard let count = controller.value.sections.first?.objectCount else { return }
         for index in indices.clamped(to: 0..<count) {
@@ -47,7 +47,8 @@ final class ControlledSubscription: ControlledObserver {
     }
 }
 
-/// Collects the changes between `controllerWillChangeContent` and `controllerDidChangeContent`. There is one section.
+/// Collects the changes between `controllerWillChangeContent` and `controllerDidChangeContent`. The request makes no
+/// sections, so a row's index in its section is that in the result.
 final class RowDelegate: FetchedResultsControllerDelegate {
     typealias Object = ShownRow
 

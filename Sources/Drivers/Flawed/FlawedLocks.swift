@@ -42,7 +42,7 @@ final class ForeignLock: FlawedLock {
     func unlock() { pthread_mutex_unlock(mutex) }
 }
 
-/// A pool that admits a limited number of threads at a time.
+/// A pool with a limited number of permits. A nested call takes another permit.
 final class PermitPool: Sendable {
     private let resource: TracedResource
     /// Number of free permits.

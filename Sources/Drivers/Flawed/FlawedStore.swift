@@ -1,7 +1,7 @@
 // A flawed store: a version, a write lock, a registry of observers, and its one flaw at the place where it occurs.
 //
-// `writeLock` is held by one commit at a time. `registry` guards `subscriptions` and `sites`. The lock of `counters`
-// is a leaf. Only a flaw calls observers, or waits for another thread, under the first two.
+// `writeLock` is held by one writer at a time. `registry` guards `subscriptions` and `sites`. No other lock is taken
+// under the lock of `counters`. Only a flaw calls observers, or waits for another thread, under the first two.
 import StillingWellSync
 import TidegaugeDriver
 
@@ -98,6 +98,7 @@ public final class FlawedStore: RowlessStore, CallableOnSite, TransactionalReadi
         }.detach()
     }
 
+    /// Holds the write lock until the delivery context has run the write, whatever the flaw of the store is.
     public func writeLater(_ changes: [Change], at site: DeliverySite, within: @escaping @Sendable () -> Void) {
         let place = flawedSite(site)
         writeLock.lock()

@@ -1,5 +1,5 @@
-// The no-op store. It keeps scores and groups of rows, so that a commit wakes only affected observers, as a real store
-// would. It has no order, no contents and no change sets.
+// The no-op store. It keeps the scores of rows and the groups of loaded rows, so that a commit wakes only affected
+// observers, as a real store would. It has no order, no contents and no change sets.
 //
 // The writer's `locked` hook is called under `writeLock`. The lock of `state` also guards the inboxes of the
 // connections; no callback runs under it.

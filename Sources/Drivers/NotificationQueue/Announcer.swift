@@ -1,5 +1,5 @@
 // Notifies observers that the rows of a query have changed, by Foundation's notification queue or by the typed one.
-// Used on the thread of the observers.
+// Used on the thread of the observers, unless noted otherwise.
 import Foundation
 import TypedNotifications
 

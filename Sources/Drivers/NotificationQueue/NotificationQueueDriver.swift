@@ -1,5 +1,6 @@
-// Foundation's NotificationQueue, and the typed one. Rows are in a dictionary. Each commit enqueues a notification for
-// each affected query on the queue of the observing thread, which coalesces those with one name and sender.
+// Foundation's NotificationQueue, and the typed one. Rows are in a dictionary. After a commit each observing thread
+// enqueues a notification for each affected query that it observes. The queue coalesces it with a pending one about the
+// same query.
 //
 // A queue needs a thread with a run loop, so dispatch queues cannot observe. A notification has no data, so data is
 // read when it arrives. With Foundation's queue, taking a notification scans all pending ones.

@@ -6,7 +6,7 @@ import TidegaugeDriver
 final class ObservingThread: Sendable {
     private let announcer: DeliveryBound<any Announcer>
     private let observers = SetOnce<PullingSite<NotifiedSubscription>>()
-    /// Affected queries, once for each commit.
+    /// Affected queries. A query is listed once for each commit that affected it.
     private let inbox = Guarded<[Int]>("notification inbox", [])
 
     /// Call it on the thread.
@@ -39,7 +39,7 @@ final class NotifiedSubscription: PullingSubscription {
     private let store: NotifyingStore
     private let query: Query
     private let sink: CancellableSink
-    /// Closure that ends the notifications.
+    /// Closure that ends the notifications; nil after cancellation.
     private let registration = Guarded<(@Sendable () -> Void)?>("notification registration", nil)
     private let isInitial = DeliveryBound(true)
 

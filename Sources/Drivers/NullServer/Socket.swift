@@ -1,4 +1,5 @@
-// Sockets on one machine, as far as an echo server needs them. Only its owner uses a socket, except for `shutDown`.
+// Sockets on one machine, as far as an echo server needs them. One thread at a time uses a socket, except for
+// `shutDown`.
 import CStillingWellPlatform
 import Glibc
 import TidegaugeDriver

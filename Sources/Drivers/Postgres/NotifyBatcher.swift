@@ -1,5 +1,5 @@
-// Notifies for all writers of a process: immediately, and then at most once per interval, however many commits there
-// are. It has a thread with its own connection.
+// Sends `NOTIFY` for all writers of a process: immediately after a commit, and then at most once per interval, however
+// many commits there are. It has a thread with its own connection.
 import StillingWellBasis
 import StillingWellSync
 import Synchronization

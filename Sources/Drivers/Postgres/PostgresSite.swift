@@ -1,6 +1,6 @@
 // A delivery context: its queries, and the rows from the watcher that they have not shown yet.
 //
-// The watcher's thread posts rows and failures. The delivery context shows the rows.
+// The watcher's thread posts rows, and reports failures to the sinks itself. The delivery context shows the rows.
 import StillingWellSync
 import TidegaugeDriver
 

@@ -18,9 +18,9 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
     private let batcher: NotifyBatcher?
     /// Lock for queries of the harness.
     private let questions = TracedMutex("postgres questions")
-    /// Guarded by `questions`. Nil once the connection was lost, until the next query.
+    /// Guarded by `questions`.
     nonisolated(unsafe) private var asking: PostgresConnection?
-    /// Made when the rows are loaded.
+    /// Made when the rows are loaded, if the configuration asks for it.
     private let company = SetOnce<ServerCompany>()
 
     init(_ configuration: StoreConfiguration, _ way: PostgresWay) throws {
@@ -106,7 +106,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
         try ask { Int(try $0.run("SELECT pg_total_relation_size('item')").integer(0, 0)) }
     }
 
-    /// Queries again on a new connection if the connection was lost since the last query.
+    /// Runs a query of the harness. If the connection has been lost, runs it again on a new one.
     private func ask<Answer>(_ question: (PostgresConnection) throws -> Answer) throws -> Answer {
         try questions.withLock {
             if let open = asking {
@@ -201,7 +201,7 @@ public final class PostgresStore: LateVersions, ServedStore, ReachableStore, Har
                 _ = try connection.run("SELECT pg_terminate_backend($1::bigint::int)::int::bigint", [Int64(process)])
             }
             // `processes` does not know the server processes of replication connections, so they are found by their
-            // slots.
+            // slots. Those of `ServerCompany` have such slots too.
             _ = try connection.run(
                 """
                 SELECT pg_terminate_backend(active_pid)::int::bigint FROM pg_replication_slots

@@ -55,7 +55,7 @@ protocol WatcherRounds: AnyObject {
     func run(_ orders: () -> [WatchedQuery]?)
 }
 
-/// Limits how long clients retry after the connection to a server was lost. Used by one thread.
+/// Limits how long a watcher retries after the connection to a server was lost. Used by one thread.
 struct Patience {
     static let retryEveryMs: Int32 = 10
     private static let longestNs: Int64 = 30_000_000_000

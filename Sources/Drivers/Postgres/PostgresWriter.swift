@@ -10,7 +10,7 @@ final class PostgresWriter: StoreWriter {
     private let batcher: NotifyBatcher?
     /// Nil after it was lost.
     private var connection: PostgresConnection?
-    /// Whether the connection was lost in the middle of a commit.
+    /// Whether the outcome of the last commit is unknown, because the connection was lost in the middle of it.
     private var isInDoubt = false
     private var lastToken: Int64 = 0
 
@@ -79,9 +79,10 @@ final class PostgresWriter: StoreWriter {
         }
     }
 
-    /// Finds the transaction that made the changes: the one that wrote a row with the stamp of the first change that is
-    /// not a deletion. Each commit writes its own stamp (`Item.stamp`).
-    /// - Returns: the transaction's number, or nil if there is no such row, as after a commit that was not made.
+    /// Finds the transaction that made the changes: the one that wrote the row of the first change that is not a
+    /// deletion, if the row has that change's stamp. Each commit writes its own stamp (`Item.stamp`).
+    /// - Returns: the transaction's number. Nil if there is no such row, as after a commit that was not made, or if
+    ///   there are no changes.
     /// - Throws: `PostgresError` if the query fails, or if all changes are deletions, which leave no row to find.
     private func token(ofCommitted changes: UnsafeBufferPointer<Change>, _ connection: PostgresConnection) throws
         -> Int64?

@@ -34,7 +34,8 @@ final class ServerCompany: Sendable {
         (threads.value, listeners.value) = ([], [])
     }
 
-    /// Reads slots like separate processes: all commits are decoded, sent and acknowledged for each of them.
+    /// Reads slots like separate processes: the server decodes and sends all commits for each of them. It does so only
+    /// with strategies whose schema has a publication (`PostgresSchema.create`).
     private func readSlots(_ count: Int, _ schema: PostgresSchema) throws {
         let feeds = DeliveryBound(
             try (0..<count).map { _ in

@@ -60,7 +60,7 @@ final class StreamRounds: WatcherRounds {
                 for one in live.flatMap(\.watchers) + waiting { one.fail(error) }
                 return refuse(orders, bell, error)
             }
-            // The socket was read; more may have come meanwhile.
+            // After messages, more may have come meanwhile: they are read before the next wait.
             if !hasCome {
                 bell.wait(orFor: feed?.socket ?? -1, timeoutMs: feed == nil ? -1 : PostgresWay.answerEveryMs)
             }

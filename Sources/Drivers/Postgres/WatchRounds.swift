@@ -1,6 +1,6 @@
 // The work of a watcher that runs all queries of the process again, at intervals or after signals of changes; `outbox`
-// fetches the numbered rows instead. After a lost connection it listens on a new one before it runs the queries, except
-// with `lateListen`.
+// fetches the numbered rows instead. After a lost connection, a strategy with signals listens again before it runs the
+// queries, except `lateListen`.
 import Glibc
 import StillingWellBasis
 import TidegaugeDriver

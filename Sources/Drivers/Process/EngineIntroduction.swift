@@ -109,8 +109,8 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
         }
     }
 
-    /// The engine's facts as the harness's type. A missing fact counts as an ability that the engine lacks, except
-    /// `versions`, which counts as `number`, and `contents`, which counts as true.
+    /// The engine's facts as the harness's type. A missing fact counts as something that the engine does not do, except
+    /// `versions`, which counts as `number`.
     var engineFacts: EngineFacts {
         EngineFacts(
             durabilities: Set(facts.durabilities.compactMap(DurabilityLevel.init)), persists: facts.persists ?? false,

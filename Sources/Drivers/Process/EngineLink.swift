@@ -105,7 +105,8 @@ final class EngineLink: Sendable {
         let environment = program.environment.merging(family.environment) { _, mark in mark }
         let process: Subprocess
         do {
-            // Many shells replace themselves by the program of a simple command. One that stays belongs to the family.
+            // Many shells replace themselves by the program of a simple command. One that stays has the variable of
+            // `family` too, and is counted and killed like the engine.
             process = try Subprocess(
                 "/bin/sh", ["-c", program.command], in: program.folder, environment: environment, keepsInputOpen: true)
         } catch let error as Subprocess.CannotStart {
@@ -341,7 +342,8 @@ final class EngineLink: Sendable {
 
     // MARK: The end
 
-    /// Makes every request and subscription fail, and kills the engine. Only the first failure counts. Any thread.
+    /// Makes waiting and later requests and all subscriptions fail, and kills the engine. Only the first failure
+    /// counts. Any thread.
     /// - Returns: the failure that counts.
     @discardableResult
     func fail(_ failure: ProcessFailure) -> ProcessFailure {
@@ -364,8 +366,8 @@ final class EngineLink: Sendable {
         fail(ProcessFailure(kind, sentence))
     }
 
-    /// Asks the engine to end, waits for that, and kills what is left of its family. Any thread. A second call does
-    /// nothing.
+    /// Asks the engine to end, waits for that, and kills the processes that it has left behind. Any thread. A second
+    /// call does nothing.
     /// - Throws: errors of `call`; `ProcessFailure` if the process does not end or ends with a failure.
     func close() throws {
         // Set before the request, because the engine may end before its reply has been read.
@@ -394,7 +396,7 @@ final class EngineLink: Sendable {
         guard let exit else {
             throw fail(.stays, "its process has not ended within \(silenceLimitNs / 1_000_000) ms of 'close'")
         }
-        // The reading thread may not have noted it yet.
+        // The reading thread may not have noted this failure yet.
         if !exit.isSuccess { throw fail(.died, "its process ended (\(exit)) after 'close'") }
     }
 

@@ -8,7 +8,7 @@ struct EngineMessage: Sendable {
     struct Refusal: Sendable {
         var code = ""
         var text = ""
-        /// Whether nothing happened. Otherwise the commit may have happened.
+        /// Whether nothing happened. Otherwise the operation may have happened.
         var isDefinite = false
         /// Key of a missing row.
         var key: Int64?

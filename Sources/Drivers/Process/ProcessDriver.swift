@@ -10,7 +10,7 @@ public struct KnownEngine: Codable, Sendable {
     let program: EngineProgram
     let introduction: EngineIntroduction
 
-    /// Time limit in ns for the answers to `hello` and `close`.
+    /// Time limit in ns for the answers to `hello` and `close`, and for the end of the process.
     private static let introductionLimitNs: Int64 = 20_000_000_000
     private static let longestName = 40
 

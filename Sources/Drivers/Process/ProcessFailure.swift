@@ -2,7 +2,7 @@
 import TidegaugeDriver
 import TidegaugeMeasure
 
-/// A failure of an engine, such as its end or a breach of the protocol. No request succeeds afterwards.
+/// A failure of an engine, such as its end or a breach of the protocol.
 struct ProcessFailure: NamedEngineError {
     enum Kind: String, Sendable {
         case cannotStart = "engine_not_started"
@@ -18,7 +18,7 @@ struct ProcessFailure: NamedEngineError {
         case early = "engine_early_delivery"
         /// A delivery after the reply to `cancel`.
         case late = "engine_late_delivery"
-        /// Facts that are invalid, or contradict what the engine does or has said before.
+        /// A reply to `hello` that is invalid, or contradicts what the engine does or has said before.
         case facts = "engine_facts"
         /// The process does not end after `close`.
         case stays = "engine_stays"

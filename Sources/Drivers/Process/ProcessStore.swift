@@ -13,7 +13,7 @@ final class ProcessStore: ServedStore, WorkCounting, RenumberedStore {
     private let facts: EngineIntroduction.Facts
     private let sites = SiteMap<ProcessSite>("engine sites")
     private let lastNumber = Atomic<Int>(0)
-    /// Maximum number of rows in one request.
+    /// Maximum number of rows in a `load` request.
     private static let rowsPerRequest = 10_000
 
     /// Starts the engine and opens its store.
@@ -114,7 +114,7 @@ final class ProcessStore: ServedStore, WorkCounting, RenumberedStore {
 
     func engineRow(_ row: Item) -> Item { NarrowNumber.engineItem(row) }
 
-    /// Bytes of all files in the store's folder.
+    /// Returns the bytes of all files in the store's folder and its subfolders.
     func fileBytes() throws -> Int {
         let files = FileManager.default
         return try files.subpathsOfDirectory(atPath: directory).reduce(0) { sum, name in
@@ -146,7 +146,7 @@ final class ProcessStore: ServedStore, WorkCounting, RenumberedStore {
     }
 }
 
-/// The store of an engine that keeps no rows.
+/// The store of an engine whose fact `contents` is false: its rows cannot be read.
 final class RowlessProcessStore: ServedStore, WorkCounting, RowlessStore {
     private let base: ProcessStore
 

@@ -99,7 +99,8 @@ final class ProcessSubscription: DriverSubscription, EngineSubscriber {
                 moveCount: delivery.moveCount, atNs: delivery.atNs))
     }
 
-    /// Cancels in the engine too, and waits for its reply. A failure of the engine is reported to the sinks.
+    /// Cancels in the engine too, and waits for its reply. A failure of the engine is reported to the sinks of its
+    /// subscriptions.
     func cancel() {
         if !isCancelled.exchange(true, ordering: .acquiringAndReleasing) { try? store.cancel(number) }
         sink.cancel()

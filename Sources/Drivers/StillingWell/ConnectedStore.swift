@@ -6,7 +6,7 @@ import TidegaugeDriver
 public protocol ConnectedStore: CallableOnSite, TransactionalReading, AsynchronousWriting {
     var store: Store { get }
     var connections: SiteMap<Connection> { get }
-    /// Number of rows per transaction while rows are loaded.
+    /// Maximum number of rows per transaction while rows are loaded.
     var loadBatch: Int { get }
     /// Makes a change within a write of the connection.
     func apply(_ change: Change, _ connection: Connection) throws

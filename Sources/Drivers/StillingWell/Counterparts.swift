@@ -3,7 +3,7 @@
 import StillingWell
 import TidegaugeDriver
 
-/// The model of a counterpart in any table.
+/// The superclass of the models of counterparts.
 class Counterpart: StoredObject {
     @Stored(.primaryKey) var key = 0
     @Stored var stamp = 0
@@ -20,7 +20,7 @@ final class Counterpart7: Counterpart {}
 /// One of the further tables.
 protocol CounterpartTable: Sendable {
     var model: StoredObject.Type { get }
-    /// Applies to the counterpart what the change does to the row, within a write of the connection.
+    /// Inserts or deletes the counterpart of the changed row, or sets its stamp, within a write of the connection.
     func apply(_ change: Change, _ connection: Connection) throws
     func stamp(ofKey key: Int, _ connection: Connection) throws -> Int?
 }
@@ -54,7 +54,7 @@ extension RowShape {
         CounterpartsOf<Counterpart7>(),
     ]
 
-    /// Returns the tables beside the first.
+    /// Returns the tables of counterparts.
     /// - Throws: `DriverUnavailable` if there are more tables than classes for them.
     func counterpartTables() throws -> [any CounterpartTable] {
         guard furtherTables <= Self.tables.count else {

@@ -13,7 +13,7 @@ protocol DrivenRows: Sendable {
     func contents(of query: Query, _ connection: Connection) throws -> [Item]
     /// Holds the newest version as long as the result exists. The result reads the store at that version.
     func pin(_ store: Store) throws -> FrozenRead
-    /// Number of rows per transaction while rows are loaded.
+    /// Maximum number of rows per transaction while rows are loaded.
     var loadBatch: Int { get }
     func forEachRow(of query: Query, _ connection: Connection, _ body: (WholeRow) -> Void) throws
 }

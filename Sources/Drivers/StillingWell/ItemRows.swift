@@ -1,5 +1,5 @@
-// The rows that scenarios write and observe, as StillingWell models: one class per kind of primary key. Rows with text
-// and bytes are in ShapedRows.swift.
+// The plain rows that writers change, as StillingWell models: one class per kind of primary key. Rows with text and
+// bytes are in ShapedRows.swift.
 import Foundation
 import StillingWell
 import TidegaugeDriver

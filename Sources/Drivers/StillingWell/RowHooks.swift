@@ -15,7 +15,7 @@ struct RowHooks<Row: DrivenRow>: Sendable {
 }
 
 extension RowHooks where Row == ItemRow {
-    /// Adds a row for queries, and `links` links from it to the row that writers change.
+    /// Returns hooks that add a row for queries, with a chain of `links` links from it to the row that writers change.
     static func chained(_ links: Int) -> RowHooks {
         var hooks = RowHooks.none
         hooks.added = { row, connection in
@@ -23,7 +23,7 @@ extension RowHooks where Row == ItemRow {
             if links == 1 {
                 head.row = row
             } else {
-                // Each link between the first and the last goes through its own row.
+                // Each link but the last leads to an intermediate row of its own.
                 var last = LinkRow()
                 last.key = row.key &* HeadRow.deepest
                 head.next = last
@@ -68,7 +68,7 @@ final class RowList: StoredObject {
 
 /// The row that queries find if rows are behind links. Its own columns are copies of the row's when it was inserted.
 final class HeadRow: StoredObject, DrivenRow {
-    /// The number of links that a store follows for changes.
+    /// Maximum number of links that a store follows for changes.
     static let deepest = 3
 
     @Stored(.primaryKey) var key = 0
