@@ -1,5 +1,5 @@
-// Searches for a schedule under which a program fails, and shortens it. One search at a time per process. A run
-// that hangs leaves its threads asleep forever, so a search ends with the first failure.
+// Searches for a schedule under which a program fails, and shortens it. One search at a time per process. A search ends
+// with the first failure. A run that hangs leaves its threads asleep forever.
 import StillingWellBasis
 import StillingWellSync
 
@@ -65,7 +65,7 @@ public struct Explorer {
         return found
     }
 
-    /// Tries the default schedule, then in turn random ones and ones by PCT of depth 2 and 3.
+    /// Tries the default schedule, then in turn random ones and ones by PCT (`PCTSchedule`) of depth 2 and 3.
     /// - Parameter progress: called with the number tried after each schedule without a failure, except the default
     ///   one.
     public mutating func search(schedules: Int, seed: UInt64, progress: (Int) -> Void = { _ in }) -> FoundSchedule? {

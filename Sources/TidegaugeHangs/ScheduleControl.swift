@@ -1,6 +1,6 @@
-// Runs controlled threads one at a time, as a strategy chooses. Another thread may be chosen at every traced operation.
-// Waits are modelled here, so that the enabled threads are known at every step. If there are none, the schedule has
-// found a hang.
+// Runs controlled threads one at a time, as a strategy chooses. Another thread may be chosen when the running one
+// requests a lock, waits, joins, ends or calls `Tracing.step`. Waits are modelled here, so that the enabled threads are
+// known at every step. If there are none although threads are left, the schedule has found a hang.
 //
 // `mutex` guards all mutable state. A thread that is not chosen sleeps on its own condition. Only the first thread and
 // threads started by controlled threads are controlled. Real locks are taken too, once they are free in the model.
@@ -89,7 +89,8 @@ public final class ScheduleControl: ThreadControl, @unchecked Sendable {
     // MARK: From outside
 
     /// Runs `body` on a controlled thread, with the threads it starts, until all have ended, none can continue, or the
-    /// steps are used up. Other threads stay asleep. One run at a time per process; the caller is not controlled.
+    /// steps are used up. Threads that have not ended by then sleep forever. One run at a time per process; the caller
+    /// is not controlled.
     /// - Returns: how it ended, the schedule that replays it, and the number of steps with a choice.
     public static func run(
         _ strategy: any ScheduleStrategy, maximumSteps: Int = 20_000, _ body: @escaping @Sendable () -> Void

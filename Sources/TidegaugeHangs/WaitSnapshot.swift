@@ -56,8 +56,8 @@ public struct WaitSnapshot: Sendable {
         return WaitSnapshot(threads: threads.sorted { $0.tid < $1.tid }, atNs: nowNs)
     }
 
-    /// Returns this snapshot with the threads and holds that only another view knows, and with its waits of threads
-    /// that do not wait here.
+    /// Returns this snapshot with the threads and holds that only the other one has. A thread that does not wait here
+    /// gets its wait in the other one.
     public func completed(by other: WaitSnapshot) -> WaitSnapshot {
         var result = self
         for thread in other.threads {
@@ -70,7 +70,7 @@ public struct WaitSnapshot: Sendable {
                 known.wait = thread.wait
                 known.holds += thread.holds
             }
-            // A thread that waits here may hold a resource that only the other view knows.
+            // A thread that waits here may hold a resource that only the other snapshot has.
             known.holds += thread.holds.filter { hold in !known.holds.contains { $0.resource == hold.resource } }
             result.threads[index] = known
         }

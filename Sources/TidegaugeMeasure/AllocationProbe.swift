@@ -34,8 +34,8 @@ public enum AllocationProbe {
     public static var isAvailable: Bool { ThreadAllocations() != nil }
 
     /// Returns allocated bytes that are not freed, over all threads. Without jemalloc, the value is from a
-    /// sanitizer's allocator or glibc. With jemalloc, holds its locks for about 200 µs: call rarely within a measured
-    /// window.
+    /// sanitizer's allocator or glibc. With jemalloc, holds its locks for about 200 µs: call rarely while something is
+    /// measured. Nil if the allocator does not report it.
     public static func liveBytes() -> UInt64? {
         #if HAVE_JEMALLOC
             return moveEpoch() ? value("stats.allocated", 0).map { UInt64($0) } : nil
@@ -46,7 +46,7 @@ public enum AllocationProbe {
 
     /// Returns the requests of all threads since the process started; `nil` without jemalloc's counters. Requests
     /// served from thread caches are counted late, so that short spans can be wrong by a few per cent. Holds jemalloc's
-    /// locks for about 200 µs: call outside the window or at its ends.
+    /// locks for about 200 µs: call before and after the measured part of a trial, not within it.
     public static func processTotals() -> AllocationTotals? {
         #if HAVE_JEMALLOC
             guard moveEpoch() else { return nil }

@@ -1,5 +1,5 @@
 // CPU time of the process and its threads, by role. Threads are identified by kernel ID and name
-// (/proc/self/task/*/comm); the name decides the role.
+// (/proc/self/task/*/comm); the name decides the role. A window is the time between two readings.
 import CStillingWellPlatform
 import Foundation
 
@@ -27,7 +27,7 @@ public struct CPUProbe: Sendable {
     /// CPU time of the calling thread.
     public static func currentThreadNs() -> Int64 { MonotonicClock.read(CLOCK_THREAD_CPUTIME_ID) }
 
-    /// Returns all live threads. Costs the caller about 20 µs per thread: call outside the window.
+    /// Returns all live threads. Costs the caller about 20 µs per thread: not for the measured part of a trial.
     public func threads() -> [ThreadCPU] {
         let tids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tids.compactMap { entry in

@@ -19,9 +19,10 @@ public struct CallbackFlags: OptionSet, BitwiseCopyable, Sendable, Hashable {
 /// A callback, with monotonic times in ns.
 public struct CallbackRecord: BitwiseCopyable, Sendable, Equatable {
     public var enterNs: Int64
-    /// End of the callback; 0 before it.
+    /// End of the callback; 0 until `finish` sets it.
     public var exitNs: Int64
-    /// Version of the callback's data: all commits up to it are covered. A token until `renumber` replaces it.
+    /// Version of the callback's data, which contains all commits up to it. If the store conforms to `LateVersions`, a
+    /// token until `renumber` replaces it.
     public var version: Int64
     /// Number of rows in the collection after this delivery.
     public var count: Int64

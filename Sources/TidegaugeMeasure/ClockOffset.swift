@@ -24,9 +24,9 @@ public struct ClockExchange: Sendable, Equatable {
     public var upperNs: Int64 { arrivedNs - sentNs }
 }
 
-/// Error: no offset explains the exchanges of two clocks within the permitted drift.
+/// Error: no offset explains the exchanges of two clocks within the permitted drift, or the times of one run backwards.
 public struct ClockContradiction: Error, CustomStringConvertible, Equatable {
-    /// Distance between the bounds, at least 1.
+    /// Distance between the bounds, at least 1; 1 if the bounds overlap.
     public var byNs: Int64
     public var mostDriftPPM: Int64
 

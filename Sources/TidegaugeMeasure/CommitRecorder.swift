@@ -3,11 +3,11 @@
 
 /// Times and version of one transaction, in monotonic ns.
 public struct CommitRecord: BitwiseCopyable, Sendable, Equatable {
-    /// Due time in the schedule of an open loop; otherwise equal to `beginNs`.
+    /// Due time in the schedule, if writers follow one (`writers.load: open`); otherwise equal to `beginNs`.
     public var dueNs: Int64
-    /// The write call was entered.
+    /// The write call was entered, or a `SelfTimedWriter` sent the request.
     public var beginNs: Int64
-    /// The write lock was granted.
+    /// The write lock was granted, or the transaction had begun if the engine has no lock.
     public var lockedNs: Int64
     /// The commit returned.
     public var committedNs: Int64

@@ -11,7 +11,7 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     // The build.
     /// Full commit hash, or `unknown` if git fails.
     public var commit: String
-    /// Whether the working tree differed from the commit.
+    /// Whether the working tree differed from the commit; false if git fails.
     public var dirty: Bool
     /// Compiler such as `Swift 6.3` or `Swift 6.4 or later`, as precise as a program can know at build time.
     public var compiler: String
@@ -37,9 +37,9 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
     // The moment.
     /// Load averages over 1, 5 and 15 minutes.
     public var loadAverage: [Double]
-    /// Load before the first trial; nil if not measured.
+    /// Load before the first trial; nil until `begin` sets it.
     public var startLoad: StartLoad?
-    /// Readings of all yardsticks before the first and after the last trial; nil if not taken.
+    /// Readings of the yardsticks before the first and after the last trial; nil until `begin` takes them.
     public var yardsticks: [Yardstick: YardstickReading]?
     /// File system type by folder of stores.
     public var storeFileSystems: [String: String]
@@ -80,7 +80,7 @@ public struct EnvironmentReport: Codable, Sendable, Equatable {
             uniqueKeysWithValues: Yardstick.allCases.map { one in (one, YardstickReading { try yardstickNs(one) }) })
     }
 
-    /// Adds the counters at the end of the run and the second readings of the yardsticks.
+    /// Adds the pressure at the end of the run and, if `begin` was called, the second readings of the yardsticks.
     public mutating func finish(yardstickNs: (Yardstick) throws -> Double = YardstickProbe.readNs) {
         for one in Yardstick.allCases { yardsticks?[one]?.end { try yardstickNs(one) } }
         pressureAfter = PressureProbe.read()

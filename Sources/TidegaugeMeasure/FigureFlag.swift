@@ -71,9 +71,9 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     }
     public static let interrupted = FigureFlag(.interrupted)
 
-    /// Disturbance of the figure's trial, or nil.
+    /// Disturbance that a flag `noisy` names; nil for other flags.
     public var disturbance: String? { word == .noisy ? String(text.dropFirst(Word.noisy.rawValue.count + 1)) : nil }
-    /// Counter of the figure, or nil.
+    /// Counter that a flag `counted` names; nil for other flags.
     public var counter: InstructionCounter? {
         word == .counted ? InstructionCounter(rawValue: String(text.dropFirst(Word.counted.rawValue.count + 1))) : nil
     }
@@ -81,7 +81,7 @@ public struct FigureFlag: RawRepresentable, Hashable, Sendable, Codable {
     public var uncertaintyNs: Double? {
         word == .acrossHosts ? Double(text.dropFirst(Word.acrossHosts.rawValue.count + 2).dropLast(2)) : nil
     }
-    /// Whether the flag names the family of a sweep.
+    /// Whether the flag says for which key or values a figure over a sweep of several keys was computed.
     public var isPlace: Bool { word == .over || word == .at }
 }
 

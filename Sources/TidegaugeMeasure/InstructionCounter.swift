@@ -1,9 +1,9 @@
-// Counters of instructions, whose counts do not depend on the speed or load of the machine. Counts of different
-// counters are not comparable.
+// Counters of instructions, or of an engine's own work. Counts do not depend on the speed of the machine. Counts of
+// different counters are not comparable.
 import CStillingWellPlatform
 import Glibc
 
-/// Source of instruction counts.
+/// Source of counts.
 public enum InstructionCounter: String, Codable, Sendable, CaseIterable {
     /// The processor's counter via the kernel (`perf_event_open`). Often missing in virtual machines.
     case hardware
@@ -51,7 +51,7 @@ public enum Callgrind {
     public enum Part: String, Sendable {
         /// Each counted thread calls the function that names its role.
         case roles
-        /// Turns without commits.
+        /// Iterations without a commit, whose cost is subtracted.
         case rest
         case commits
     }

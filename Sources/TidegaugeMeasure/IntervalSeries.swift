@@ -1,7 +1,7 @@
 // Recordings of a trial besides its figures. Plain values.
 import TidegaugeSpec
 
-/// Means and maxima of a quantity per interval of a window.
+/// Means and maxima of a quantity per interval of a window, which is a period of the monotonic clock.
 public struct IntervalSeries: Sendable, Equatable {
     /// Interval of the steady-state test and of `series.csv`.
     public static let intervalNs: Int64 = 250_000_000

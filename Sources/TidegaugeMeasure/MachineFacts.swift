@@ -43,7 +43,7 @@ enum MachineFacts {
         return value.isEmpty ? nil : value
     }
 
-    /// Number of cores by affinity, as restricted by a container or `taskset`.
+    /// Number of cores by affinity, as restricted by `taskset` or a cpuset.
     static func usableCores() -> Int { ProcessInfo.processInfo.activeProcessorCount }
 
     static func kernel() -> String { systemName(\.release) }

@@ -1,4 +1,5 @@
-// Reads run times and waiting times of threads from /proc. Costs about 40 µs per thread: call outside the window.
+// Reads run times and waiting times of threads from /proc. Costs about 40 µs per thread, so it is not for the measured
+// part of a trial.
 import Foundation
 import Glibc
 

@@ -26,7 +26,7 @@ struct SignedHistogram: Sendable {
         }
     }
 
-    /// Returns all buckets, ascending. The upper edge of a negative bucket is the one nearer to zero.
+    /// Returns the buckets with samples, ascending. The upper edge of a negative bucket is the one nearer to zero.
     func weights() -> BucketedWeights {
         var weights = BucketedWeights()
         if let negated {

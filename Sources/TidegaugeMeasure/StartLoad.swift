@@ -54,7 +54,7 @@ public struct ProcessorTime: Sendable, Equatable {
 public struct QuietWait {
     /// Time after which no further reading begins.
     public static let longestNs: Int64 = 60_000_000_000
-    /// Length of a reading, long enough for kernel ticks of 10 ms.
+    /// Length of a reading while waiting, long enough for kernel ticks of 10 ms.
     static let windowNs: Int64 = 1_000_000_000
     /// Length of a reading without waiting.
     static let glanceNs: Int64 = 100_000_000

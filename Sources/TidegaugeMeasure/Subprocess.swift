@@ -42,7 +42,7 @@ public final class Subprocess {
     }
 
     public let pid: pid_t
-    /// nil while it runs.
+    /// nil until `advance` has seen the end of the process.
     public private(set) var exit: Exit?
     /// This process's ends of the pipes by `Stream`; negative if there is none or it is closed.
     private var outputs: [Int32] = [-1, -1]

@@ -16,7 +16,8 @@ public struct TimeWeightedHistogram: Sendable {
 
     /// Total recorded time in ns.
     public private(set) var totalNs: Int64 = 0
-    /// Number of events (commits) behind the distribution, for the ten-samples rule, because time is not samples.
+    /// Number of events (commits) behind the distribution, because time has no samples. A percentile needs ten of them
+    /// beyond it.
     public private(set) var sampleCount = 0
 
     public init() {}
@@ -93,8 +94,8 @@ extension TimeWeightedHistogram {
     /// Mean over time, independent of the buckets.
     public var mean: Double? { totalNs > 0 ? weightedSum / Double(totalNs) : nil }
 
-    /// Returns the value that the quantity did not exceed for the share p of the time, for any number of samples. Less
-    /// than 1/1,024 above the true value. `nil` if empty or if `statistic` is not a percentile.
+    /// Returns the value that the quantity did not exceed for the share p of the time, for any number of samples. It is
+    /// less than 0.1 % above the true value. `nil` if empty or if `statistic` is not a percentile.
     public func percentile(_ statistic: Statistic) -> Int64? {
         guard let denominator = statistic.tailDenominator, totalNs > 0 else { return nil }
         let rank = percentileRank(tailDenominator: denominator, total: UInt64(totalNs))

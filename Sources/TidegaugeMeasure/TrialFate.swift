@@ -8,7 +8,7 @@ public enum TrialFate: Codable, Sendable, Equatable {
     case crashed(signal: String)
     /// Another signal, such as the kernel's `SIGKILL` when memory ran out.
     case killed(signal: String)
-    /// No progress within the hang timeout.
+    /// A deadlock was detected, or there was no progress within a time limit.
     case hang
     /// Finished, but the oracle found a violation.
     case oracleViolation

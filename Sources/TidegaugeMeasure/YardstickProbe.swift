@@ -11,7 +11,7 @@ public enum YardstickProbe {
         public var description: String
     }
 
-    /// Returns the time of one operation in ns.
+    /// Returns the median time of one repetition in ns.
     /// - Throws: `Failure` if LMDB fails, `PrivateFolder.Failure`.
     public static func readNs(_ yardstick: Yardstick) throws -> Double {
         switch yardstick {
