@@ -9,7 +9,8 @@ enum Drivers {
     private static let given = SetOnce<(all: [any StoreDriver], unjudged: Set<String>)>()
 
     static var all: [any StoreDriver] { (given.known?.all ?? []) + Engines.all.map(\.driver) }
-    /// Names of unjudged drivers, which run only if they are named.
+    /// Names of drivers that run on their own only if the scenario or the command line names them. Limits are judged on
+    /// them only if the scenario names them.
     static var unjudged: Set<String> { (given.known?.unjudged ?? []).union(Engines.all.map(\.name)) }
 
     static var names: [String] { all.map(\.name) }

@@ -11,7 +11,8 @@ enum Engines {
         var description: String
     }
 
-    /// Engines that are drivers here, with the `--driver` argument that named each; empty in the process of a trial.
+    /// Engines that are drivers here, with the `--driver` argument that named each. In the process of a trial each
+    /// argument is empty.
     private static let met = Mutex<[(argument: String, engine: KnownEngine)]>([])
 
     static var all: [KnownEngine] { met.withLock { $0.map(\.engine) } }

@@ -12,9 +12,10 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
     private let resumption: Resumption?
     private var judgements: [Judgement] = []
     private var scenarios: Set<String> = []
-    /// Number of trials without companions, including those of an earlier part of the run.
+    /// Number of trials, including those of an earlier part of the run. Companion trials, which run for a figure of a
+    /// trial (without subscriptions, or on the no-op driver), are not counted.
     private var trials = 0
-    /// Number of trials that did not complete, or of which a companion did not, by the first fate.
+    /// Number of trials that did not complete, or of which a companion trial did not, by the first fate.
     private var failures: [String: Int] = [:]
     /// Trials with a counted failure, without their role.
     private var failed: Set<String> = []
@@ -46,7 +47,7 @@ final class RunConsole: RunnerDelegate, @unchecked Sendable {
         guard result.fate != .interrupted else { return }
         let companion = role == "measured" ? "" : " (\(role))"
         progress.note("\(place)\(companion), seed \(spec.seed): \(result.fate.flag?.text ?? "")")
-        // A companion mostly fails like its trial, so only the first line of each note is shown again.
+        // A companion trial mostly fails like its trial, so only the first line of each note is shown again.
         for line in result.notes + result.violations {
             progress.note("  \(isFirst ? line : String(line.prefix { $0 != "\n" }))")
         }

@@ -46,7 +46,7 @@ struct RunPlan {
             }
             var trials = try refusing(
                 try scenario.trials(profile: header.profile, drivers: drivers, seed: header.seed, overrides: overrides))
-            // An unjudged driver needs only one repetition.
+            // A driver on which limits are not judged needs only one repetition.
             let unjudged = Self.unjudged(of: scenario, asked: asked)
             trials.removeAll { unjudged.contains($0.driver) && $0.trial > 0 }
             if header.trace {
@@ -123,14 +123,15 @@ struct RunPlan {
         }
     }
 
-    /// Returns the drivers for a scenario. The no-op driver and peers run on their own only if the scenario or the
-    /// command line names them.
+    /// Returns the drivers for a scenario: those that the command line names, or all. The no-op driver and peers are
+    /// then left out unless the scenario names them.
     static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
         return Drivers.names.filter { !Drivers.unjudged.contains($0) || scenario.drivers.contains($0) }
     }
 
-    /// Peers that the command line names and the scenario does not, because its limits are for another store.
+    /// Returns the peers, and the no-op driver, that the command line names and the scenario does not: its limits are
+    /// for another store.
     private static func unjudged(of scenario: Scenario, asked: [String]) -> Set<String> {
         Set(asked).intersection(Drivers.unjudged).subtracting(scenario.drivers)
     }
@@ -145,7 +146,7 @@ struct RunPlan {
         }
     }
 
-    /// Sets the duration so that the window ends after the longest trace, unless it is given.
+    /// Sets the duration so that the measured part ends after the longest trace, unless the duration is given.
     private static func cover(_ scenario: Scenario, _ profile: Profile, _ overrides: inout [String: String]) throws {
         guard let traceNs = scenario.traceNs else {
             throw ValidationError(

@@ -1,5 +1,5 @@
 // The drivers of this package by product, so that a program knows drivers that it was built without and that embedded
-// scenarios may name. Read from `drivers.txt` of each folder of `Sources/Drivers`.
+// scenarios may name. Read from the embedded `drivers.txt` of each folder of `Sources/Drivers`.
 
 struct ShippedDrivers {
     /// Library product for programs of other packages.

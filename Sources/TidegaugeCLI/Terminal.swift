@@ -10,7 +10,7 @@ enum LiveLine {
     /// Whether the line is visible. The lock is held while it is drawn or removed.
     private static let isShown = Mutex(false)
 
-    /// Whether standard error is a terminal that can erase a line.
+    /// Whether standard error is a terminal that can erase a line, and NO_COLOR is not set.
     static let isPossible = hasControls(2)
 
     static func show(_ line: String) {

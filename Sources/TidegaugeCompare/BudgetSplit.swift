@@ -1,6 +1,6 @@
-// Division of a budget between screening all gates and confirming the candidates. Chosen once, before any figure is
-// read, from the length of pairs and the number of gates. Under the null hypothesis neither depends on which side of
-// a pair is the head, so α holds in each branch. Pure.
+// Division of a budget between screening all gates and confirming the candidates. A gate is the figure by which a
+// scenario compares commits. The division is chosen once, from the length of pairs and the number of gates. Under the
+// null hypothesis neither depends on which side of a pair is the head, so α holds in each branch. Pure.
 import TidegaugeStatistics
 
 enum BudgetSplit: Sendable, Equatable {

@@ -1,5 +1,6 @@
-// Chooses the next pair and decides by the pairs so far. It uses no process and no clock. The same plan, counts and
-// records lead to the same choices, so a resumed comparison replays its journal. Pure.
+// Chooses the next pair and decides by the pairs so far. A subject is a scenario on a driver; its gate is the figure
+// that decides. The engine uses no process and no clock. The same plan, counts and records lead to the same choices, so
+// a resumed comparison replays its journal. Pure.
 import TidegaugeStatistics
 
 public struct ComparisonEngine: Sendable {
@@ -37,6 +38,7 @@ public struct ComparisonEngine: Sendable {
     /// Order of the sides in the next pairs, per subject.
     private var orders: [[Bool]]
     /// Whether a subject is served first by a budget. Gates that counts already decide wait until all others are done.
+    /// If counts decide all gates, all are in front.
     private let isInFront: [Bool]
 
     /// - Parameter counted: figures counted before the first pair.

@@ -2,13 +2,13 @@
 // comparison continues with it. Pure.
 import TidegaugeSpec
 
-/// A scenario on a driver, with one gate.
+/// A scenario on a driver, with one gate: the figure that decides.
 public struct ComparedSubject: Codable, Sendable, Equatable {
     public var scenario: String
     public var driver: String
     public var purpose: String
     public var gate: String
-    /// Statistic of the gate. The mean replaces it if trials have too few samples.
+    /// Statistic of the gate. The mean replaces it if trials have too few samples for it (`GateTrack.gate`).
     public var statistic: String
     /// One spec per sweep point.
     public var points: [TrialSpec]
@@ -41,7 +41,8 @@ public struct ComparedSide: Codable, Sendable, Equatable {
     public var isDirty: Bool
     /// Artificial cost of each trial; nil: none.
     public var shim: Shim?
-    /// Engines of the commit, which run in processes of their own, as JSON for a trial; nil: the binary is of the commit.
+    /// Engines of the commit, which run in processes of their own, as JSON for a trial; nil: the binary is of the
+    /// commit.
     public var engines: String?
 
     public init(name: String, commit: String, executable: String, fingerprint: String, isDirty: Bool = false) {

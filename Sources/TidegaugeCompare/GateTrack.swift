@@ -1,5 +1,5 @@
-// State of one subject in a comparison: screening, possibly confirmation, decision. `ComparisonEngine` adds its
-// pairs. Pure.
+// State of one subject (a scenario on a driver, with its gate) in a comparison: screening, possibly confirmation,
+// decision. `ComparisonEngine` adds its pairs. Pure.
 import TidegaugeMeasure
 import TidegaugeStatistics
 

@@ -1,5 +1,5 @@
-// Converts pairs to rows: gates by their two stages, other figures as advice with a controlled rate of false
-// discoveries. Pure, with seeded resampling.
+// Converts pairs to rows: gates by the stages of the comparison, other figures as advice with a controlled rate of
+// false discoveries. A gate is the figure by which a scenario compares commits. Pure, with seeded resampling.
 import TidegaugeMeasure
 import TidegaugeSpec
 import TidegaugeStatistics
@@ -35,8 +35,8 @@ public struct Judge: Sendable {
         return row
     }
 
-    /// Returns the fresh pairs if they decided or suffice for an interval, because the pairs of the screen were
-    /// selected for high values.
+    /// Returns the fresh pairs if they decided or suffice for an interval, because the gate was selected for high
+    /// values in the pairs of the screen.
     private func judged(_ track: GateTrack) -> [PairRecord] {
         switch track.state {
         case .confirmed where !track.isDirect, .refuted: track.confirm

@@ -1,4 +1,5 @@
-// Looks of the confirming stage and their shares of α, so that early looks do not increase false alarms. Pure.
+// Looks of the confirming stage, which are tests of the pairs so far, and their shares of α, so that early looks do not
+// increase false alarms. Pure.
 import TidegaugeStatistics
 
 public struct Looks: Sendable, Equatable {
@@ -37,7 +38,7 @@ public struct Looks: Sendable, Equatable {
     /// Number of pairs that reach α among `gates` if all have the same sign.
     static func fewestPairs(gates: Int) -> Int { DetectableEffect(alpha: alpha / Double(max(gates, 1))).fewestPairs }
 
-    /// Returns why this number of pairs can never lead to a red result, or nil if it can.
+    /// Returns why the two stages can never lead to a red result with this number of pairs, or nil if they can.
     public static func obstacle(screenPairs: Int, gates: Int) -> String? {
         if canShow(screenPairs, gates) { return nil }
         let needed = (screenPairs...10_000).first { canShow($0, gates) } ?? 10_000

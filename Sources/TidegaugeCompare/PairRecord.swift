@@ -28,7 +28,8 @@ public struct SideTrial: Codable, Sendable, Equatable {
     public var fate: TrialFate
     public var values: [Value]
     public var samples: [HistogramRecord]
-    /// The worst noise of the trial and its companions; nil from binaries without a noise account.
+    /// The worst noise of the trial and of the trials that its figures need beside it; nil from binaries without a
+    /// noise account.
     public var noise: NoiseAccount?
     /// Number of commits due in the measured window.
     public var dueCommits: Int?
@@ -87,7 +88,7 @@ public struct PairRecord: Codable, Sendable, Equatable {
         (self.lengthSeconds, self.points, self.void) = (lengthSeconds, points, void)
     }
 
-    /// Whether all numbers are plausible.
+    /// Whether the times and figures are plausible.
     public var isPlausible: Bool {
         [atSeconds, lengthSeconds].allSatisfy(Figure.isPlausible)
             && points.flatMap { $0.base.values + $0.head.values }.allSatisfy { Figure.isPlausible($0.value) }

@@ -14,7 +14,7 @@ public struct PairedEffect: Sendable, Equatable, Codable {
     /// One-sided p-values of the exact signed-rank test.
     public var pWorse: Double
     public var pBetter: Double
-    /// 1.4826 · MAD of the differences.
+    /// 1.4826 · MAD (median absolute deviation) of the pairs' effects.
     public var sigma: Double
     /// Smallest effect that this number of pairs detects in 80 % of comparisons; nil if there are too few pairs.
     public var detectable: Double?

@@ -1,8 +1,9 @@
-// Gates that counts have decided. Pairs are expensive, so a budget serves other gates first. Pure.
+// Gates that counts of instructions have decided. Pairs are expensive, so a budget serves other gates first. Pure.
 import TidegaugeSpec
 
 extension ComparedSubject {
-    /// Returns whether every point of the subject was counted with a verdict, and the gate measures CPU time.
+    /// Returns whether every point of the subject was counted with a verdict, and the gate measures CPU time and is not
+    /// `write_service_time`.
     /// Counts do not include waiting, so latency, rate and staleness are never decided. Bytes and events need a few
     /// pairs.
     func isTold(by counted: [CountedRow]) -> Bool {

@@ -4,7 +4,8 @@ import TidegaugeMeasure
 import TidegaugeStatistics
 
 public struct VoidRule: Codable, Sendable, Equatable {
-    /// Noise limits for each side, as for the trials of a run.
+    /// Noise limits for each side, as for the trials of a run. Sides that ran interleaved have other limits of stolen
+    /// time and of waiting.
     public var limits: NoiseLimits
     /// Limit of stolen time if the sides ran interleaved: up to 20 % on both, if equal within the usual limit.
     public var mostStealShareInTurns = 0.2

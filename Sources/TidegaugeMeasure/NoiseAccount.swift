@@ -31,8 +31,8 @@ public struct NoiseAccount: Codable, Sendable, Equatable {
         involuntarySwitches = pressure.involuntarySwitches
     }
 
-    /// Returns an account with the larger steal share, wait share and hiccup time of both, for a figure that is computed
-    /// from two trials.
+    /// Returns an account with the larger steal share, wait share and hiccup time of both, for a figure that is
+    /// computed from two trials.
     package func worse(_ other: NoiseAccount) -> NoiseAccount {
         var worse = self
         worse.stealShare = [stealShare, other.stealShare].compactMap { $0 }.max()

@@ -1,6 +1,6 @@
 // Builds a commit and keeps its binary and scenario files, or the worktree of an engine of another language. A build
-// is kept under `.build-compare`, by commit and command. All paths have the same length, because the length changes
-// the environment and thus measurements.
+// is kept under `.build-compare`, by commit and a hash of how it is built. The paths of both sides have the same
+// length, because the length changes the environment and thus measurements.
 import Foundation
 import TidegaugeRun
 

@@ -1,5 +1,5 @@
-// The loop of a comparison: runs the next pair and writes it to disk, until `ComparisonEngine` wants no more pairs or
-// the run is interrupted.
+// The loop of a comparison: runs the next pair and passes it on to be kept, until `ComparisonEngine` wants no more
+// pairs or the run is interrupted.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare

@@ -1,4 +1,5 @@
-// `tidegauge history`: shows figures over commits; with --add, measures another commit beside the anchor.
+// `tidegauge history`: shows figures over commits; with --add, measures another commit beside the anchor, which is a
+// fixed commit.
 import ArgumentParser
 import Foundation
 import TidegaugeCompare

@@ -53,7 +53,7 @@ final class PairRunner {
             spec.trial = assignment.number
             spec.seed = assignment.seed
             let sides = headFirst ? (head, base) : (base, head)
-            // Turns pause the writers, and not the process of an engine.
+            // Interleaving pauses the writers, but not an engine in a process of its own.
             let takesTurns = spec.canTakeTurns && plan.head.engines == nil
             let (first, second) =
                 takesTurns
@@ -119,9 +119,9 @@ extension SideTrial {
     /// Minimum number of samples for a p99 of one pair among many, lower than that of a reported p99.
     private static let fewestTailSamples: UInt64 = 100
 
-    /// Number of voluntary context switches of the processes, which shows additional waiting and waking. It covers
-    /// whole trials including loading, so it is not a metric for scenarios. The kernel sums over all children, so it is
-    /// left out if the sides ran at the same time.
+    /// Number of voluntary context switches of this process and its children, which shows additional waiting and
+    /// waking. It covers whole trials including loading, so it is not a metric for scenarios. The kernel sums over all
+    /// children, so it is left out if the sides ran at the same time.
     private static func switches(_ run: SideRun) -> Value {
         Value(FigureName("voluntary_switches", "value"), Double(run.voluntarySwitches))
     }

@@ -1,5 +1,5 @@
-// The repository of the compared commits. A comparison adds worktrees to it (`CommitBuild`), and an unreferenced commit
-// with the uncommitted changes of the working tree.
+// The repository of the compared commits. A comparison may add worktrees to it (`CommitBuild`), and an unreferenced
+// commit with the uncommitted changes of the working tree.
 import Foundation
 import TidegaugeDriver
 import TidegaugeMeasure

@@ -12,7 +12,7 @@ struct Subjects {
     ]
 
     private(set) var subjects: [ComparedSubject] = []
-    /// Scenarios that are left out, with the reason.
+    /// Scenarios, or scenarios on a driver, that are left out, with the reason.
     private(set) var skipped: [OneSided] = []
 
     /// - Parameter areNamed: whether the scenarios were named instead of all being used.
