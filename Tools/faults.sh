@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Proves that tests can fail: applies each patch of Tests/Faults/ to a scratch copy, one at a time, and expects the
-# tests it names to fail. Prints a line per fault and exits with 1 unless all are caught.
+# tests it names to fail. Prints a line per fault and exits with 1 unless all are caught, and with 64 if the arguments
+# are wrong.
 #
 #   Tools/faults.sh            all faults
 #   Tools/faults.sh NAME…      these only (the file's name without .patch)

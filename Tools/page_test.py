@@ -264,7 +264,7 @@ class PageTest:
         gates = ask("[...document.querySelectorAll('.scenario')].map(e => [e.querySelector('.gate small')?.textContent.split(/[ \\u00a0]/)[0],"
                     "e.querySelector('th.figure a')?.hash, [...e.querySelectorAll('.facts code')].map(c => c.textContent.split(' ')[0])])"
                     ".filter(([gate, hash, sweep]) => gate && hash && !sweep.includes(gate)).map(([gate, hash]) => [gate, hash])")
-        # A gate over the sweep, such as the sustainable rate, has no figure at a point. It is listed below the table.
+        # `gates` lacks gates over the sweep, such as the sustainable rate, which have no figure at a point.
         self.check(len(gates) > 0, "scenarios show their gate")
         late = [gate for gate, column in gates if column != "#metric-" + re.sub("[^a-z0-9]", "-", gate)]
         self.check(late == [], f"the gate is the first column of a scenario's table {late}")
@@ -273,7 +273,7 @@ class PageTest:
         return self.browser.ask("(document.querySelector('.lead') || document.body).textContent.startsWith('Counted by')")
 
     def addresses(self):
-        """Checks that a scenario's address begins like its name, and leads to the scenario's title."""
+        """Checks that addresses of scenarios begin like their names, and that a tile leads to the scenario it names."""
         ask = self.browser.ask
         wrong = ask("[...document.querySelectorAll('.scenario')].map(e => [e.querySelector('b').textContent,"
                     "e.querySelector('.inside').id]).filter(([name, id]) => { const own = name.toLowerCase()"
@@ -358,7 +358,7 @@ class PageTest:
         ask = self.browser.ask
         count = ask("document.querySelectorAll('svg.plot').length")
         self.check(count > 0, "there are pictures")
-        # Prefers a plot with several curves.
+        # The plot with the most curves in its legend is tested.
         found = ask("(() => { const all = [...document.querySelectorAll('svg.plot')];"
                     "const rank = s => s.closest('figure').querySelectorAll('.legend input').length;"
                     "const best = all.reduce((a, b) => rank(b) > rank(a) ? b : a); best.id = 'under-test';"
@@ -369,7 +369,7 @@ class PageTest:
         tip = "document.querySelector('.tip')"
         self.browser.mouse("mouseMoved", *at(0.5, 0.5))
         rows = ask(f"{tip}.hidden ? 0 : {tip}.querySelectorAll('div').length")
-        self.check(rows > 0, "the pointer is told values")
+        self.check(rows > 0, "the pointer shows values")
         self.check(ask(f"/\\d/.test({tip}.querySelector('div').textContent)"), "a value is a number")
         inside = ask(f"(() => {{ const b = {tip}.getBoundingClientRect(); return b.left >= 0 && b.right <= innerWidth }})()")
         self.check(inside, "values stand within the page")
@@ -383,7 +383,7 @@ class PageTest:
         self.check(ask(view) == whole, "a double click shows the whole")
         ask("document.querySelector('#under-test').focus()")
         self.browser.key("ArrowRight")
-        self.check(not ask(f"{tip}.hidden"), "arrow keys are told values")
+        self.check(not ask(f"{tip}.hidden"), "arrow keys show values")
         self.browser.key("+")
         self.check(ask(view) != whole, "a key zooms")
         self.browser.key("Escape")
@@ -393,12 +393,12 @@ class PageTest:
             slot = ask(f"{legend}.value")
             drawn = f"getComputedStyle(document.querySelector('#under-test .p{slot}')).display"
             ask(f"{legend}.click()")
-            self.check(ask(drawn) == "none", "a curve can be taken away")
+            self.check(ask(drawn) == "none", "a curve can be hidden")
             self.browser.mouse("mouseMoved", *at(0.4, 0.5))
             left = ask(f"{tip}.hidden ? 0 : {tip}.querySelectorAll('div').length")
-            self.check(left < rows or found > rows, "a curve that is away tells nothing")
+            self.check(left < rows or found > rows, "a hidden curve has no value")
             ask(f"{legend}.click()")
-            self.check(ask(drawn) != "none", "and comes back")
+            self.check(ask(drawn) != "none", "a hidden curve can be shown again")
 
     def paper(self):
         self.browser.open(self.path)

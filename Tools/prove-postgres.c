@@ -20,7 +20,7 @@ static double begun_us[MOST], taken_us[MOST];
 static int total, interval_us;
 static const char *server;
 
-/// Rows passed from the main thread to `show`, one state at a time. `taken` is posted when a state has been processed.
+/// Rows passed from the main thread to `show`, one state at a time. `taken` is posted when the rows may be replaced.
 struct row { long long key, group, score, stamp; };
 static struct row rows[ROWS];
 static int row_count, is_over, handed;
@@ -37,7 +37,7 @@ static PGresult *run(PGconn *connection, const char *sql) {
     return result;
 }
 
-/// Reads all rows and the snapshot of one state, in one round trip.
+/// Returns all rows of the query. Reads them and the snapshot of one state in one round trip.
 static PGresult *read_rows(PGconn *connection) {
     PGresult *rows = NULL, *result;
     PQenterPipelineMode(connection);

@@ -30,7 +30,7 @@ run counts/peers side-by-side $few
 run counts/reading Scenarios/reading --driver stillingwell --driver grdb-pool --driver sqlite-hooks $few
 
 reference=Reports/reference
-# The proofs of compare take days and stay (Docs/compare.md names their commit).
+# The proofs of compare are not made here (Docs/compare.md names their commits).
 find "$reference" -mindepth 1 -maxdepth 1 ! -name calibration -exec rm -r {} +
 cp -r "$runs"/peers/latest/. "$reference"
 rm -rf "$reference/trials"

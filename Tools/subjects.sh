@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the subjects of commits that are not on origin/main yet: `area: verb object`, at most 72 characters. Skipped, with
-# a remark, in a clone that has no origin/main.
+# Checks the subjects of commits that are not on origin/main yet, except merges: `area: verb object`, at most 72
+# characters. Skipped, with a remark, in a clone that has no origin/main.
 set -euo pipefail
 if ! git rev-parse --quiet --verify origin/main >/dev/null 2>&1; then
     echo "== subjects of commits not checked: there is no origin/main" >&2

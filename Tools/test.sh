@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs `swift test` with line-buffered output, so that the last line names a test that hangs. Repeats the failures at
-# the end, because a server may keep only the end of a log. The last line counts skipped tests and gives the reasons.
+# the end, because a server may keep only the end of a log. After a test run, the last line counts skipped tests and
+# gives the reasons.
 # The code is optimised, with assertions. Arguments and exit code are those of `swift test`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

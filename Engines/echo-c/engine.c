@@ -1,5 +1,6 @@
-// Echo in C: keeps no rows and answers at once. A run on it shows the cost of the process door for native code.
-// It relies on requests without blanks, as Tidegauge sends them. `engine N` delivers lists of N indices.
+// Echo in C: keeps no rows and answers at once. A run on it shows the cost of an engine in a process of its own for
+// native code. It relies on requests without blanks, as Tidegauge sends them. `engine N` delivers lists of N indices,
+// but no lists in the initial delivery.
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdbool.h>
@@ -25,7 +26,7 @@ static void send_line(const char *line, size_t length) {
     }
 }
 
-/// Returns the number after `"name":`, or -1.
+/// Returns the number after the first occurrence of `name`, such as `"id":`, or -1 without one.
 static int64_t number(const char *request, const char *name) {
     const char *found = strstr(request, name);
     return found ? strtoll(found + strlen(name), NULL, 10) : -1;

@@ -1,5 +1,5 @@
-// Echo in JavaScript: keeps no rows and answers at once. A run on it shows the cost of the process door for Node.
-// `engine.mjs N` delivers lists of N indices.
+// Echo in JavaScript: keeps no rows and answers at once. A run on it shows the cost of an engine in a process of its
+// own for Node. `engine.mjs N` delivers lists of N indices, but no lists in the initial delivery.
 const indices = Array.from({ length: Number(process.argv[2] ?? 0) }, (_, index) => index);
 const facts = { durabilities: ["memory", "relaxed", "full"], contents: false, shows: "none" };
 let subs = [];

@@ -1,6 +1,7 @@
-"""Echo in Python: keeps no rows and answers at once. A run on it shows the cost of the process door for Python.
+"""Echo in Python: keeps no rows and answers at once. A run on it shows the cost of an engine in a process of its own
+for Python.
 
-`engine.py N` delivers lists of N indices.
+`engine.py N` delivers lists of N indices, but no lists in the initial delivery.
 """
 
 import json

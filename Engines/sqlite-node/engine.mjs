@@ -1,5 +1,5 @@
-// SQLite by `node:sqlite` (Node 24). After commits, every observed query is fetched again once the pending requests are
-// answered. A query whose rows are the same is not delivered.
+// SQLite by `node:sqlite` (Node 24). After commits and subscriptions, every observed query is fetched again once the
+// requests read so far are answered. A query whose rows are the same is not delivered.
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 

@@ -1,7 +1,7 @@
 """SQLite by the `sqlite3` module of Python's standard library, which has no update hook.
 
-A thread with a connection of its own fetches every observed query again after a commit. Commits in between are
-coalesced. A query whose rows are the same is not delivered.
+A thread with a connection of its own fetches every observed query again after a commit or a subscription. Commits in
+between are coalesced. A query whose rows are the same is not delivered.
 """
 
 import json

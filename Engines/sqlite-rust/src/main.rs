@@ -1,5 +1,6 @@
-//! SQLite in Rust. A thread with a connection of its own fetches every observed query again after a commit. Commits
-//! in between are coalesced. A query whose rows are the same is not delivered. SQLite reads the JSON of requests.
+//! SQLite in Rust. A thread with a connection of its own fetches every observed query again after a commit or a
+//! subscription. Commits in between are coalesced. A query whose rows are the same is not delivered. SQLite reads the
+//! JSON of requests.
 
 mod sqlite;
 
@@ -79,7 +80,7 @@ fn number(connection: &mut Connection, sql: &str) -> i64 {
 
 fn observe(mut connection: Connection, subs: Subs) {
     loop {
-        // Returns at once if there was a commit meanwhile.
+        // Returns at once if there was a commit or a subscription meanwhile.
         park();
         let mut subs = subs.lock().unwrap();
         connection.run("BEGIN");

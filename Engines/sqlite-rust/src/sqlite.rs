@@ -1,4 +1,5 @@
-//! The few functions of libsqlite3 that the engine calls. An error ends the process with its text.
+//! The few functions of libsqlite3 that the engine calls. An error is a panic with SQLite's text, which ends the process
+//! in a release build (Cargo.toml).
 
 use std::{collections::HashMap, ffi::CStr, ffi::CString, os::raw::*, ptr::null, ptr::null_mut};
 
@@ -56,7 +57,7 @@ impl Connection {
         let (statement, mut rows) = (self.statements[sql], vec![]);
         unsafe {
             if sqlite3_bind_parameter_count(statement) > 0 {
-                // The text outlives the steps, so it is not copied.
+                // The text outlives the steps, so it is not copied. The next call binds another one before it steps.
                 sqlite3_bind_text(statement, 1, text.as_ptr() as *const c_char, text.len() as c_int, null());
             }
             loop {
