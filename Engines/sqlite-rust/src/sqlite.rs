@@ -1,5 +1,5 @@
-//! The few functions of libsqlite3 that the engine calls. An error is a panic with SQLite's text, which ends the process
-//! in a release build (Cargo.toml).
+//! The few functions of libsqlite3 that the engine calls. An error is a panic with SQLite's text, which ends the
+//! process in a release build (Cargo.toml).
 
 use std::{collections::HashMap, ffi::CStr, ffi::CString, os::raw::*, ptr::null, ptr::null_mut};
 

@@ -1,6 +1,6 @@
 // Keeps the queries of a process up to date and gives each delivery context its changed rows. Its thread queries again
-// after a time or a signal (WatchRounds.swift), or receives every change (StreamRounds.swift). Other threads use
-// `orders`.
+// after a time or a signal (WatchRounds.swift), or receives every change (StreamRounds.swift). It shares `orders` with
+// other threads.
 import StillingWellSync
 import TidegaugeDriver
 

@@ -4,7 +4,7 @@
 import StillingWellBasis
 import TidegaugeDriver
 
-/// Used on the thread of the watcher.
+/// Used on the thread of the watcher, after `init`.
 final class StreamRounds: WatcherRounds {
     private struct Live {
         var view: OrderedView

@@ -5,7 +5,7 @@ import Glibc
 import StillingWellBasis
 import TidegaugeDriver
 
-/// Used on the thread of the watcher.
+/// Used on the thread of the watcher, after `init`.
 final class WatchRounds: WatcherRounds {
     private struct Known {
         let watched: WatchedQuery

@@ -1,5 +1,5 @@
-// The connection to an engine's process: requests of any thread, and a thread that only reads, because an engine blocks
-// when its output is not read.
+// The connection to an engine's process: requests of any thread, and a thread of its own for reading, because an engine
+// blocks when its output is not read. Methods may be called on any thread unless noted otherwise.
 //
 // `state` owns the requests that wait, the subscriptions and the failure; `replied` is its condition. `input` owns the
 // descriptor of the engine's standard input and is held while a line is written, so that lines do not mix. The lock of
@@ -105,8 +105,7 @@ final class EngineLink: Sendable {
         let environment = program.environment.merging(family.environment) { _, mark in mark }
         let process: Subprocess
         do {
-            // Many shells replace themselves by the program of a simple command. One that stays has the variable of
-            // `family` too, and is counted and killed like the engine.
+            // Many shells replace themselves by the program of a simple command. One that stays is in `family` too.
             process = try Subprocess(
                 "/bin/sh", ["-c", program.command], in: program.folder, environment: environment, keepsInputOpen: true)
         } catch let error as Subprocess.CannotStart {
@@ -342,8 +341,7 @@ final class EngineLink: Sendable {
 
     // MARK: The end
 
-    /// Makes waiting and later requests and all subscriptions fail, and kills the engine. Only the first failure
-    /// counts. Any thread.
+    /// Makes waiting and later requests and subscriptions fail, and kills the engine. The first failure counts.
     /// - Returns: the failure that counts.
     @discardableResult
     func fail(_ failure: ProcessFailure) -> ProcessFailure {
