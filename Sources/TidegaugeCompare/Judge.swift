@@ -137,7 +137,7 @@ public struct Judge: Sendable {
         _ subject: ComparedSubject, _ name: FigureName, _ pairs: [PairRecord], _ point: Int, isBase: Bool
     ) -> ComparedRow? {
         let values = pairs.compactMap { (isBase ? $0.points[point].base : $0.points[point].head).value(name) }
-        // A percentile that only one side has enough samples for is not a one-sided metric.
+        // A figure that one side has in few pairs only, such as a percentile with enough samples in those, is left out.
         guard pairs.count >= 5, values.count > pairs.count / 2 else { return nil }
         var row = self.row(subject, point, PairedFigure(name, []))
         (row.verdict, row.pairs) = (isBase ? .onlyBase : .onlyHead, values.count)

@@ -5,7 +5,8 @@ import TidegaugeStatistics
 public struct Looks: Sendable, Equatable {
     /// Numbers of pairs at which to look, ascending. The first look can only give up.
     public let pairs: [Int]
-    /// α of all looks at all gates: an upper bound of the probability that a comparison of a binary with itself is red.
+    /// α of all looks at all gates: an upper bound of the probability that the pairs of a binary compared with itself
+    /// make a gate red.
     public static let alpha = 0.01
     /// α of each look, together `alpha`.
     private static let spending = [0, 0.001, 0.004, 0.005]

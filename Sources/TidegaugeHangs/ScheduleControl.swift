@@ -1,6 +1,6 @@
 // Runs controlled threads one at a time, as a strategy chooses. Another thread may be chosen when the running one
 // requests a lock, waits, joins, ends or calls `Tracing.step`. Waits are modelled here, so that the enabled threads are
-// known at every step. If there are none although threads are left, the schedule has found a hang.
+// known at every step. If threads are left and none can continue, the schedule has found a hang.
 //
 // `mutex` guards all mutable state. A thread that is not chosen sleeps on its own condition. Only the first thread and
 // threads started by controlled threads are controlled. Real locks are taken too, once they are free in the model.

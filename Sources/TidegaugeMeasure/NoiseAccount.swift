@@ -4,7 +4,8 @@
 /// Disturbances from the start of the measured window to the end of the load. Hiccups also include the warm-up, and the
 /// time until everything was delivered.
 public struct NoiseAccount: Codable, Sendable, Equatable {
-    /// Share of the time of all processors that the hypervisor gave to other machines. Nil if the kernel does not say.
+    /// Lower bound of the share of the time of all processors that the hypervisor gave to other machines. Nil if the
+    /// kernel does not say.
     public var stealShare: Double?
     /// Share of the time in which at least one task waited for a processor. Nil if the kernel does not say.
     public var pressureShare: Double?
