@@ -123,8 +123,8 @@ struct RunPlan {
         }
     }
 
-    /// Returns the drivers for a scenario: those that the command line names, or all. The no-op driver and peers are
-    /// then left out unless the scenario names them.
+    /// Returns the drivers for a scenario: those that the command line names, or all. The no-op driver and peers
+    /// (`tidegaugeMain`) are then left out unless the scenario names them.
     static func drivers(of scenario: Scenario, asked: [String]) -> [String] {
         if !asked.isEmpty { return asked }
         return Drivers.names.filter { !Drivers.unjudged.contains($0) || scenario.drivers.contains($0) }

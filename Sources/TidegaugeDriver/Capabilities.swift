@@ -37,8 +37,8 @@ public struct EngineFacts: Sendable {
     public var hasChangeSets: Bool
     /// Whether commits and deliveries carry versions. Without them, all trials but interleaving tests are skipped.
     public var hasVersions = true
-    /// Data that the oracle may read inside callbacks (`DriverSubscription.forEachShown`) and compare with the
-    /// claimed version.
+    /// Data that the oracle, the model that checks callbacks, may read inside them (`DriverSubscription.forEachShown`)
+    /// and compare with the claimed version.
     public var shows = Shown.rows
     /// Whether all subscriptions of a delivery context advance together: none is called at an older version after
     /// another was called at a newer one.

@@ -30,7 +30,7 @@ public enum ScheduleEnd: Sendable {
 
 /// Runs the threads under control, one at a time.
 ///
-/// Unchecked because `mutex` guards everything that changes: each thread waits for its turn on a condition of its own.
+/// Unchecked because `mutex` guards everything that changes.
 public final class ScheduleControl: ThreadControl, @unchecked Sendable {
     private enum State {
         case ready

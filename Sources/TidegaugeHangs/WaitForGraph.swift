@@ -19,7 +19,7 @@ public struct WaitForGraph: Sendable {
                 if holders[hold.resource]?.contains(index) != true { holders[hold.resource, default: []].append(index) }
             }
         }
-        // A run loop is served by its thread only, whether or not that runs a handler of it.
+        // A run loop or the main queue is served by its thread only, even while the thread runs no handler of it.
         let served = snapshot.threads.compactMap { $0.wait?.resource }.filter { $0.servedBy != 0 }
         for resource in Set(served) {
             guard let index = snapshot.threads.firstIndex(where: { $0.tid == resource.servedBy }) else { continue }

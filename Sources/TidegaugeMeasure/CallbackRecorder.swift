@@ -1,6 +1,7 @@
-// Records the callbacks of one observer. Index lists are copied to a second buffer, so that the oracle can replay them
-// after the load. One thread at a time records, because deliveries of a delivery context are serial. Reading starts
-// after the context has been waited for (see RecordBuffer for ownership instead of locks).
+// Records the callbacks of one observer. Index lists are copied to a second buffer, so that the oracle (the model that
+// checks callbacks) can replay them after the load. One thread at a time records, because deliveries of a delivery
+// context are serial. Reading starts after the context has been waited for (see RecordBuffer for ownership instead of
+// locks).
 import Synchronization
 
 /// Properties of a callback.

@@ -1,8 +1,8 @@
 // Disturbances of a trial by its machine, and the rule by which they make the trial void, which does not depend on the
 // store's figures. Pure.
 
-/// Disturbances from the start of the measured window to the end of the load. Hiccups also include the warm-up, and the
-/// time until everything was delivered.
+/// Disturbances from the start of the measured window to the end of the load. Hiccups (late wake-ups of `HiccupProbe`)
+/// also include the warm-up, and the time until everything was delivered.
 public struct NoiseAccount: Codable, Sendable, Equatable {
     /// Lower bound of the share of the time of all processors that the hypervisor gave to other machines. Nil if the
     /// kernel does not say.

@@ -10,7 +10,7 @@ public enum TrialFate: Codable, Sendable, Equatable {
     case killed(signal: String)
     /// A deadlock was detected, or there was no progress within a time limit.
     case hang
-    /// Finished, but the oracle found a violation.
+    /// Finished, but the oracle, the model that checks callbacks, or another check of the store found a violation.
     case oracleViolation
     /// The harness failed; the result says nothing about the store.
     case harnessFault(reason: String)

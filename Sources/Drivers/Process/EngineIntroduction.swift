@@ -132,7 +132,7 @@ struct EngineIntroduction: Codable, Sendable, Equatable {
         }
     }
 
-    /// A phrase that names the checks of the oracle that the facts rule out; nil if there is none.
+    /// A phrase that names what the harness cannot check because of the facts; nil if there is nothing.
     var unchecked: String? {
         var parts: [String] = []
         if facts.contents == false {

@@ -48,7 +48,7 @@ public struct KnownEngine: Codable, Sendable {
     /// Remarks for people: versions of the engine and its runtime, its own remarks, and `unchecked`.
     public var remarks: [String] { introduction.engineFacts.remarks }
 
-    /// A phrase that names the checks of the oracle that the engine's facts rule out; nil if there is none.
+    /// A phrase that names what the harness cannot check because of the engine's facts; nil if there is nothing.
     public var unchecked: String? { introduction.unchecked }
 
     public var driver: any StoreDriver {
