@@ -1,6 +1,6 @@
 // A flawed store: a version, a write lock, a registry of observers, and its one flaw at the place where it occurs.
 //
-// `writeLock` is held by one writer at a time. `registry` guards `subscriptions` and `sites`. No other lock is taken
+// `writeLock` serialises writers. `registry` guards `subscriptions` and `sites`. No other lock is taken
 // under the lock of `counters`. Only a flaw calls observers, or waits for another thread, under the first two.
 import StillingWellSync
 import TidegaugeDriver
