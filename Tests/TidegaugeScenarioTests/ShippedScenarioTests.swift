@@ -31,7 +31,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         return each.sorted { $0.seconds > $1.seconds }
     }
 
-    /// Estimated time of all trials at a point on one driver, in sequence, with loading and companion trials.
+    /// Estimated time of all trials at a point on one driver, in sequence, with loading and the trials of baselines.
     private func estimatedNs(_ point: SweepPoint, of scenario: Scenario) -> Int64 {
         let (spec, measure) = (point.spec, scenario.measure)
         let hasBaseline = spec.observers.count > 0 && measure.contains(where: \.needsBaseline)

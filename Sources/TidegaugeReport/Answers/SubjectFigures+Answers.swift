@@ -103,7 +103,7 @@ extension SubjectFigures {
     private static let untimed = "a counted run measures no times"
 
     /// Instructions per commit over all points of one scenario that counted them.
-    /// - Parameter other: a second metric that the meaning names.
+    /// - Parameter other: a second metric that the answer's text names.
     private func counted(_ question: Answer.Question, _ metric: Metric, also other: Metric?) -> Answer {
         let all = places(metric, .value, for: question == .upkeep ? .upkeep : .latency)
         guard let place = all.first else { return .unknown(question, absence(of: metric, .value)) }

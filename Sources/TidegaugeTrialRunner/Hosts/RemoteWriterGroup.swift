@@ -229,7 +229,7 @@ final class RemoteWriterGroup: WritingSide {
         return records.last?.first { $0.committedNs > sinceNs }.map { $0.committedNs - sinceNs }
     }
 
-    /// Adds the CPU time and the accounts of the hosts and the recovery time, and ends the agents.
+    /// Adds the CPU time, the figures of each host and the recovery time, and ends the agents.
     func end(into findings: inout Findings) {
         for case let report? in stations.map(\.report) { findings.cpu.add(report.cpu) }
         if spec.writers.hosts != nil { findings.hosts = stations.map { $0.account(window) } }

@@ -46,7 +46,7 @@ private func leave() -> Never {
     exit(0)
 }
 
-/// Inserts batches until there is no room, prints what is left, and continues after more room was made.
+/// Inserts batches until there is no room, prints which rows the store has, and continues after more room was made.
 func fill(_ store: Store, makeRoom: () -> Void) throws {
     do {
         while true {

@@ -64,7 +64,7 @@ struct Rule04ModificationTests {
 
     @Test("entering the filter is an insertion only, leaving it a deletion only")
     func filter() throws {
-        // The filter is a window of an order, a filter of its own, and a filter over columns that are not observed.
+        // Three queries have the filter: with an order, without one, and with another observed property.
         try feed.observe("window", notes.where(\.score >= 20).sorted(by: \.score))
         try feed.observe("filter", notes.where(\.score >= 20))
         try feed.observe("title", notes.where(\.score >= 20), keyPaths: [\.title])

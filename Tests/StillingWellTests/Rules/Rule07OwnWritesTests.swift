@@ -118,7 +118,7 @@ struct Rule07OwnWriteTests {
         }
         var isLost = false
         func expectShown(_ tags: [String], _ friends: Int, _ comment: Comment) {
-            // The value that another connection has removed is counted, but not read, once `isLost` is true.
+            // After another connection has removed the tag "b" (`isLost`), it is still counted but no longer read.
             #expect(human.tags.count == tags.count, comment)
             #expect(Array(human.tags) == tags.filter { $0 != "b" || !isLost }, comment)
             #expect(human.friends.count == friends, comment)
@@ -224,7 +224,7 @@ struct Rule07OwnWriteTests {
             }
         }
         #expect(notes.map(\.title) == ["note 0", "note 1", "note 2"])
-        // Deleting it is not an error, and removes it from the rows shown.
+        // The deletion of a row that others have deleted is no error, and removes it from the rows shown.
         try feed.connection.write {
             try feed.connection.delete(notes[1])
             #expect(notes.map(\.id) == [0, 2])

@@ -230,14 +230,14 @@ struct EngineErrorTests {
         }
         let pages = try Pages(of: test, holding: "row-marker")
         try pages.damage()
-        // One reader is left for the step, and none for the next attempt.
+        // One reader of LMDB is left for the update that upkeep makes now, and none for the one after it.
         let storage = test.store.core.storage
         var readers: [SnapshotReader] = []
         while let reader = try? storage.takeReader() { readers.append(reader) }
         storage.recycle(readers.removeLast())
         gate.letGo()
         try feed.scheduler.turn { told.count > 1 }
-        // Upkeep answers after the attempt.
+        // Upkeep answers after the second update has failed.
         try test.store.core.startUpkeep().catchUp(feed.connection.live().mailbox, to: feed.connection.version)
         try pages.mend()
         for reader in readers { storage.recycle(reader) }

@@ -1,4 +1,4 @@
-// The thread that checks the file's size (I8) and signs of life, samples the heap, and prints progress. A stalled run
+// The thread that checks the file's size and signs of life, samples the heap, and prints progress. A stalled run
 // cannot be ended normally, so the monitor prints the result and ends the process.
 import Foundation
 import StillingWell
