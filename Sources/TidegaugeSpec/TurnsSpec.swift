@@ -4,13 +4,13 @@
 // Slices lie on a grid of the monotonic clock, so the processes need not communicate. Pure.
 
 public struct TurnsSpec: Codable, Sendable, Equatable {
-    /// Grid of window starts. Two processes that become ready between the same two points of it start in one cycle.
+    /// Distance of the points at which a side may start. The points of the second side are one slice later.
     private static let startsEveryNs: Int64 = 100_000_000
 
     public var lengthNs: Int64
     /// Whether this side has the second slice of each cycle of two.
     public var isSecond: Bool
-    /// Index of the first writer's core among the allowed cores. Further writers use the following ones. Both sides
+    /// Index of the first writer's core among the allowed cores, modulo their number. Further writers use the following ones. Both sides
     /// must use the same core, because other programs load cores differently.
     public var core: Int
 

@@ -88,8 +88,7 @@ enum SchemaText {
                         return mdb_put(transaction, meta, &key, &value, 0)
                     }
                 }
-                // A schema of a size that the engine refuses is left as it was.
-                if code != 0, code != MDB_BAD_VALSIZE { try LMDB.check(code, "put", path: path) }
+                try LMDB.check(code, "put", path: path)
             }
         }
     }

@@ -54,7 +54,7 @@ let shippedScenarios = URL(fileURLWithPath: #filePath)
         #expect(names.isSuperset(of: ["commit-latency", "burst-coalesce", "result-size", "fan-out", "noop-store"]))
     }
 
-    /// README.md promises ten minutes for `make bench`. Half of them are for the build and for a slower machine.
+    /// README.md states 10 to 15 minutes for `make bench`. Five of them may be for the scenarios.
     @Test func theCIProfileFitsItsBudget() throws {
         let each = try seconds(.ci, in: loadWithoutReading().filter { !$0.path.contains("/peers/") })
         #expect(each.reduce(0) { $0 + $1.seconds } <= 300, "\(each)")

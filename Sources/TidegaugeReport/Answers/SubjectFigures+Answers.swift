@@ -56,7 +56,7 @@ extension SubjectFigures {
         return answer(.coalesced, Self.times(place.median), place, words.joined(separator: "; "))
     }
 
-    /// Upkeep cost at the largest collection, where re-running a query costs most.
+    /// Upkeep cost at the largest and the smallest collection. In a counted run, instructions over all points.
     var upkeep: Answer {
         if record.header.counter != nil { return counted(.upkeep, .upkeepInstructions, also: nil) }
         let all = places(.upkeepCost, .value, for: .upkeep)

@@ -123,7 +123,7 @@ final class RemoteWriterGroup: WritingSide {
         let goal = try HostFrame(.settle, Echo.goal(history, tokens))
         for station in stations { station.link.send(goal) }
         // A host sends everything once its observers have covered the goal, or no callback has come for `hang_timeout`.
-        // If one takes longer than this, the trial fails.
+        // If one takes longer than this from when its turn comes, the trial fails.
         let mostNs = 2 * spec.hangTimeoutNs + HostLink.readyNs
         for station in stations {
             let deadlineNs = MonotonicClock.nowNs() + mostNs

@@ -30,7 +30,8 @@ final class CPUWindow: Companion {
             || name.hasPrefix(LivenessProbe.wakeFloorPrefix)
     }
 
-    /// Returns the running and waiting times of all threads except the harness's. Call it on the conducting thread.
+    /// Returns the running and waiting times of all threads except the harness's, and of those of child
+    /// processes. Call it on the conducting thread.
     /// Nil if the kernel does not report them.
     static func runQueue() -> RunQueueReading? {
         let conductor = cp_thread_id()

@@ -1,6 +1,6 @@
-// Rule 7. Deliveries and own writes change what a connection shows, the latter at once. Writes of other connections
-// show from their delivery on. In Realm, beginning a write first brings in all other commits, so an index taken from
-// the screen may name another row.
+// Rule 7. Deliveries, `refresh()` and own writes change membership, order and indices, the latter at once. Property
+// values are the newest inside a write and after an own commit. In Realm, beginning a write first brings in all other
+// commits, so an index taken from the screen may name another row.
 import Testing
 
 @testable import StillingWell
