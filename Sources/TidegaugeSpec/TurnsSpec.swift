@@ -10,8 +10,8 @@ public struct TurnsSpec: Codable, Sendable, Equatable {
     public var lengthNs: Int64
     /// Whether this side has the second slice of each cycle of two.
     public var isSecond: Bool
-    /// Index of the first writer's core among the allowed cores, modulo their number. Further writers use the following ones. Both sides
-    /// must use the same core, because other programs load cores differently.
+    /// Index of the first writer's core among the allowed cores, modulo their number. Further writers use the following
+    /// ones. Both sides must use the same core, because other programs load cores differently.
     public var core: Int
 
     public init(lengthNs: Int64 = 10_000_000, isSecond: Bool, core: Int) {

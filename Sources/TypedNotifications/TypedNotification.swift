@@ -26,6 +26,7 @@ public protocol TypedNotification: Sendable {
 /// A receiver of notifications. Held weakly: a released subscriber receives nothing and need not unsubscribe.
 public protocol NotificationSubscriber: AnyObject {
     /// Called in the place of the subscription, for every notification of its type and, if it names one, its poster.
+    /// A `PosterSubscriber` is called with the poster instead.
     ///
     ///     switch notification {
     ///     case let turned as TideTurned: show(turned.heightMm)
@@ -53,6 +54,7 @@ extension PosterSubscriber {
 /// Poster of a notification. Retained until the subscriber was notified, so that no other object has its address.
 ///
 /// Any thread. Unchecked because it can only be compared; the object itself is returned only if its class is `Sendable`.
+/// The last release, and so `deinit`, may come in the subscriber's place.
 public struct NotificationPoster: @unchecked Sendable {
     /// Used only by its identity, or as a Sendable type.
     let object: AnyObject?

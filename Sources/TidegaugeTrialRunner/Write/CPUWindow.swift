@@ -31,8 +31,7 @@ final class CPUWindow: Companion {
     }
 
     /// Returns the running and waiting times of all threads except the harness's, and of those of child
-    /// processes. Call it on the conducting thread.
-    /// Nil if the kernel does not report them.
+    /// processes. Call it on the conducting thread. Nil if the kernel does not report them.
     static func runQueue() -> RunQueueReading? {
         let conductor = cp_thread_id()
         return RunQueueProbe.read { tid, name in !isHarness(tid, name, conductor) }

@@ -7,7 +7,7 @@ struct ImageCheck {
         case whole
         /// The store does not open.
         case refused(String)
-        /// The content is not that of an allowed commit.
+        /// The content is not that of an allowed commit, or the store is damaged, or it cannot be read or written.
         case wrong(String)
         case crashed(signal: Int32)
         case hung
