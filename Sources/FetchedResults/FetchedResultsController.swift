@@ -5,8 +5,8 @@ import StillingWellBasis
 /// Shows the objects of a fetch request in sections, and reports changes to a delegate in the manner of
 /// NSFetchedResultsController. Belongs to its connection's scheduler.
 ///
-/// The query is evaluated at the first read, or in the background if nothing reads. It is maintained in the background,
-/// and no thread waits for another thread's delegate.
+/// The query is evaluated and maintained in the background. A read before that evaluation is delivered evaluates it on
+/// the reading thread, too. No thread waits for another thread's delegate.
 ///
 /// Between two batches it shows what its connection shows, including own writes that are reported later. So reload
 /// everything only after `performFetch`, or when no own write is still to be reported. While a batch is reported it
@@ -62,10 +62,11 @@ public final class FetchedResultsController<Object: StoredObject> {
     /// - Throws: what `Connection.objects` and `SectionedResults.observe` throw.
     public func performFetch() throws {
         let rows = try fetchRequest.rows(on: connection)
+        let token = try rows.query.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
         end()
         self.rows = rows
         cachedSections = readCache(rows)
-        notificationToken = try rows.query.observe(keyPaths: keyPaths) { [weak self] in self?.tell($0) }
+        notificationToken = token
     }
 
     /// Reports everything committed so far before it returns, except inside a callback or a write.
@@ -157,6 +158,7 @@ public final class FetchedResultsController<Object: StoredObject> {
                 let changes = try rows.query.changes(from: early, to: new, keyPaths: keyPaths)
                 tell(changes, from: early.rows, to: new)
             } catch {
+                end()
                 delegate?.controller(self, didFailWith: error)
             }
         case .update(let changes, let old, let new): tell(changes, from: old, to: new)

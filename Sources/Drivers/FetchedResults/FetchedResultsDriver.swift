@@ -15,7 +15,7 @@ public struct FetchedResultsDriver: StoreDriver {
 
     public var facts: EngineFacts {
         EngineFacts(durabilities: [.full, .relaxed, .memory], persists: true, hasChangeSets: true) {
-            // A controller shows its delivered rows immediately, so each advances separately.
+            // In a callback, a controller whose delegate has not been told yet may show other rows.
             $0.advancesTogether = false
             $0.upkeepThreadPrefixes = ["well-"]
         }

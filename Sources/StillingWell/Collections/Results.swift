@@ -106,7 +106,7 @@ public final class Results<Object: StoredObject>: RandomAccessCollection {
         let columns = Set(keyPaths.map { table.layout.column($0) })
         stopUnless(
             columns.allSatisfy { table.schema.columns[$0].type != .list },
-            "distinct(by:) compares stored values, and a list is none; store what makes the objects equal as a property")
+            "distinct(by:) compares stored values, and a list is none; store what makes objects equal as a property")
         return refined { $0.distinct = Array(columns) }
     }
 

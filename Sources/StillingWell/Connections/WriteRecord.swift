@@ -48,16 +48,19 @@ extension Store {
 }
 
 extension Connection {
-    /// Returns the object with an id seen at any version, or nil if it was deleted. If this connection's version lacks
-    /// it and the newest version has it, the connection reads the newest version from here on.
-    /// - Throws: errors of `object(_:withID:)`, `checkOpen`, `openSnapshot` and `readNewest`.
+    /// Returns the object with an id seen at any version, or nil if neither this connection's version nor the newest
+    /// one has it. If only the newest has it, the connection reads the newest version from here on.
+    /// - Throws: errors of `object(_:withID:)`, `checkOpen`, `openSnapshot`, `checkReads` and `readNewest`.
     package func newestObject<Object: StoredObject>(_ type: Object.Type, withID id: ObjectID) throws -> Object? {
         if let object = try object(type, withID: id) { return object }
         // A write in progress already reads the newest rows.
         if transaction != nil { return nil }
         try core.checkOpen()
         let newest = try core.storage.openSnapshot()
-        guard newest.row(try core.storage.table(of: type), id) != nil else { return nil }
+        guard newest.row(try core.storage.table(of: type), id) != nil else {
+            try newest.checkReads()
+            return nil
+        }
         try readNewest(forVersion: newest.version)
         return try object(type, withID: id)
     }

@@ -6,7 +6,8 @@
 // than the last foreign commit may see an older image of a row than the bit describes, so it sets and trusts no bits.
 // An own commit clears no bits: both the row that it read and the row that it wrote are checked.
 //
-// Bits and versions are atomics. `lock` guards the advance of versions and the allocation of bits.
+// Bits and versions are atomics. `lock` guards `advance` and the allocation of bits. An own commit advances `synced`
+// without it, under the write lock.
 import Glibc
 import StillingWellSync
 import Synchronization

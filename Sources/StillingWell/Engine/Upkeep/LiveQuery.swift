@@ -26,7 +26,7 @@ final class LiveQuery {
     let subscriptions = DeliveryBound<[Subscription]>([])
     /// Number of the last step of the tree that touched the window.
     var touchedStep = 0
-    /// Ranks that the window shows in the tree that a step has made last.
+    /// Tree last passed to `changes`, and the ranks that the window shows in it.
     private let known = DeliveryBound<(tree: RankedTree, ranks: Range<Int>)?>(nil)
 
     init(_ plan: QueryPlan) {
