@@ -37,7 +37,7 @@ rm -rf "$reference/trials"
 mkdir -p "$reference"/bench "$reference"/counts/{peers,reading}
 cp "$runs"/bench/latest/{summary.md,report.html,environment.json} "$reference/bench"
 for counts in counts/peers counts/reading; do
-    cp "$runs/$counts"/latest/{summary.md,points.csv,environment.json} "$reference/$counts"
+    cp "$runs/$counts"/latest/{summary.md,environment.json} "$reference/$counts"
 done
 bytes=$(find "$reference" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
 echo "reference: $bytes bytes"
