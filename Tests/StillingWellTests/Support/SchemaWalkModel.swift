@@ -197,7 +197,9 @@ struct WalkModel {
             columns: model.properties.map { $0.kind.column($0.name, isIndexed: $0.isIndexed) },
             targets: model.properties.map { $0.kind.target.map(type) },
             primaryKeys: model.properties.indices.filter { model.properties[$0].isKey },
-            elements: model.properties.enumerated().reduce(into: [:]) { $0[$1.offset] = $1.element.kind.element },
+            elements: model.properties.enumerated().compactMap { place, property in
+                property.kind.element.map { (place, $0) }
+            },
             isObservable: { false }
         ) { row in
             row.reset(columnCount: initial.count)
