@@ -164,17 +164,17 @@ struct ListTests {
         expect(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let test = try TestStore([Human.self, Dog.self])
-                try test.store.read { _ = try $0.objects(Human.self).sum(\.friends.count) }
+                try test.read { _ = try $0.objects(Human.self).sum(\.friends.count) }
             }, refused)
         expect(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let test = try TestStore([Human.self, Dog.self])
-                try test.store.read { _ = try $0.objects(Human.self).distinct(by: [\.friends.count]).count }
+                try test.read { _ = try $0.objects(Human.self).distinct(by: [\.friends.count]).count }
             }, refused)
         expect(
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let test = try TestStore([Human.self, Dog.self])
-                try test.store.read { _ = try $0.objects(Human.self).distinct(by: [\.friends]).count }
+                try test.read { _ = try $0.objects(Human.self).distinct(by: [\.friends]).count }
             }, "distinct(by:) compares stored values, and a list is none")
     }
 
