@@ -24,7 +24,7 @@ run() {
 }
 run peers side-by-side
 run bench
-# An engine that fetches 100,000 rows again at every commit takes a minute for one under callgrind.
+# Few rows, because an engine that fetches all rows again at every commit is slow under callgrind.
 few="--count --commits 20 --set dataset.items=1000"
 run counts/peers side-by-side $few
 run counts/reading Scenarios/reading --driver stillingwell --driver grdb-pool --driver sqlite-hooks $few

@@ -89,7 +89,7 @@ public struct QueriedProperties<Object: StoredObject> {
 
 extension KeyPath where Root: StoredObject, Value: StorableValue {
     /// Passes if the property equals one of `values`: `$0.score.in([1, 2])`. Expected O(1) per object, and O(bytes of
-    /// the property) for strings, data and UUIDs. For the count of a list, O(values).
+    /// the property) for strings, data and UUIDs. For the count of a list, O(values). For the count of a list, O(values).
     public func `in`(_ values: some Sequence<Value>) -> Filter<Root> {
         let path = ColumnPath(self)
         let property = path.property(of: self, Value.self)
